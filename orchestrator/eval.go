@@ -1,0 +1,81 @@
+package orchestrator
+
+import (
+	"time"
+
+	"github.com/gatehouse-bot/gatehouse/gate"
+)
+
+// Action is what a route item does with a candidate.
+type Action string
+
+// The actions of orchestrator_route (spec page 03).
+const (
+	ActAccept  Action = "accept"
+	ActAttach  Action = "attach"
+	ActStop    Action = "stop"
+	ActIgnore  Action = "ignore"
+	ActRequeue Action = "requeue"
+)
+
+// Eval is the consideration of a Thread's waiting candidates (EV-1).
+type Eval struct {
+	ID     gate.EvalID   `json:"id"`
+	Thread gate.ThreadID `json:"thread"`
+	// Undecided are the candidates that still need an item (EV-3a).
+	Undecided     []gate.TriggerID `json:"undecided"`
+	Decided       []gate.TriggerID `json:"decided,omitempty"`
+	PolicyVersion int              `json:"policy_version"`
+	Session       string           `json:"session,omitempty"`
+	DeliveredAt   time.Time        `json:"delivered_at,omitzero"`
+	Deadline      time.Time        `json:"deadline,omitzero"`
+
+	Version int64 `json:"-"`
+}
+
+// Open reports whether a candidate is still undecided.
+func (e *Eval) Open() bool { return len(e.Undecided) > 0 }
+
+// DecisionID is "dec_" and a UUIDv7.
+type DecisionID string
+
+// Outcome is what an Eval decided for a Trigger.
+type Outcome string
+
+// The outcomes of a Decision.
+const (
+	Accepted    Outcome = "accepted"
+	Attached    Outcome = "attached"
+	Stopped     Outcome = "stopped"
+	Ignored     Outcome = "ignored"
+	Unavailable Outcome = "unavailable"
+	Observed    Outcome = "observed"
+)
+
+// RuleVerdict is the judgement of one rule (RU-1).
+type RuleVerdict struct {
+	Rule   string `json:"rule"`
+	Match  bool   `json:"match"`
+	Reason string `json:"reason"`
+}
+
+// Decision is the durable row that says what an Eval decided for a Trigger,
+// under which Policy version (PV-2). Rows are never changed but to dismiss.
+type Decision struct {
+	ID              DecisionID     `json:"id"`
+	Eval            gate.EvalID    `json:"eval"`
+	Thread          gate.ThreadID  `json:"thread"`
+	Trigger         gate.TriggerID `json:"trigger"`
+	Outcome         Outcome        `json:"outcome"`
+	Would           Action         `json:"would,omitempty"`
+	Ticket          gate.TicketID  `json:"ticket,omitempty"`
+	Strength        gate.Strength  `json:"strength"`
+	Basis           gate.Basis     `json:"basis"`
+	PolicyVersion   int            `json:"policy_version"`
+	Verdicts        []RuleVerdict  `json:"verdicts,omitempty"`
+	IgnoredFromCard bool           `json:"ignored_from_card"`
+	Reason          string         `json:"reason"`
+	By              string         `json:"by"`
+	At              time.Time      `json:"at"`
+	Dismissed       bool           `json:"dismissed"`
+}

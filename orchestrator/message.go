@@ -1,0 +1,76 @@
+package orchestrator
+
+import (
+	"time"
+
+	"github.com/gatehouse-bot/gatehouse/gate"
+)
+
+// MessageState is the one place where a message is.
+type MessageState string
+
+// The places. StateReceived is the inbox; outsiders see it as waiting.
+const (
+	StateReceived    MessageState = "received"
+	StateDelivered   MessageState = "delivered"
+	StateOwned       MessageState = "owned"
+	StateWaiting     MessageState = "waiting"
+	StateQueued      MessageState = "queued"
+	StateEvaluating  MessageState = "evaluating"
+	StateDecided     MessageState = "decided"
+	StateNotAdmitted MessageState = "not_admitted"
+	StateRecalled    MessageState = "recalled"
+	StateDropped     MessageState = "dropped"
+)
+
+// Admission is the gate's latest verdict on a message (AD-14).
+type Admission struct {
+	gate.Verdict
+	PolicyVersion int `json:"policy_version"`
+}
+
+// HandBack is why an Executor gave a message back (HB-1).
+type HandBack struct {
+	Ticket gate.TicketID `json:"ticket"`
+	Reason string        `json:"reason"`
+}
+
+// Decided is one decision that a message got, kept to recognise a repeat
+// (RO-8).
+type Decided struct {
+	Action   Action        `json:"action"`
+	Ticket   gate.TicketID `json:"ticket,omitempty"`
+	Decision DecisionID    `json:"decision,omitempty"`
+	At       time.Time     `json:"at"`
+}
+
+// Message is a Trigger and what has become of it so far.
+type Message struct {
+	gate.Trigger
+	State MessageState `json:"state"`
+	// Owners are the Tickets that own it; one that ended keeps its place in
+	// the list, and owns no more (SU-2, SU-4).
+	Owners []gate.TicketID `json:"owners,omitempty"`
+	// Standing is what the Thread had when this was said (EN-2).
+	Standing  gate.Standing `json:"standing"`
+	Admission Admission     `json:"admission,omitzero"`
+	// With is the undecided explicit candidate that it waits with (SU-8).
+	With      gate.TriggerID `json:"with,omitempty"`
+	HandBacks []HandBack     `json:"hand_backs,omitempty"`
+	Decided   []Decided      `json:"decided,omitempty"`
+	Requeues  int            `json:"requeues,omitempty"`
+	// Why says why it was dropped, or reached nobody.
+	Why      string `json:"why,omitempty"`
+	Edited   bool   `json:"edited,omitempty"`
+	Recalled bool   `json:"recalled,omitempty"`
+
+	Version int64 `json:"-"`
+}
+
+// Reply is where an answer to this message goes.
+func (m *Message) reply() destination {
+	return destination{
+		source: m.Source, thread: m.Thread, place: m.Place, message: m.IDs.Message,
+		direct: m.Addressing == gate.Direct,
+	}
+}
