@@ -66,11 +66,3 @@ type Message struct {
 
 	Version int64 `json:"-"`
 }
-
-// Reply is where an answer to this message goes.
-func (m *Message) reply() destination {
-	return destination{
-		source: m.Source, thread: m.Thread, place: m.Place, message: m.IDs.Message,
-		direct: m.Addressing == gate.Direct,
-	}
-}

@@ -94,6 +94,9 @@ type Ticket struct {
 	Delivered int    `json:"delivered"`
 	Covered   int    `json:"covered"`
 	Held      []Held `json:"held,omitempty"`
+	// LastOwned is the latest message that it came to own: its result goes
+	// there too (OUT-2).
+	LastOwned gate.TriggerID `json:"last_owned,omitempty"`
 	// Waiting are messages that wait to resume it, oldest first (EN-4).
 	Waiting []gate.TriggerID `json:"waiting,omitempty"`
 	// Turn: the Executor's turn is open (AP-7).

@@ -1,0 +1,259 @@
+package orchestrator
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/gatehouse-bot/gatehouse/approvals"
+	"github.com/gatehouse-bot/gatehouse/gate"
+)
+
+// Arrive says what becomes of a message that has just been received: it is
+// dropped, owned by Tickets, waits, or goes to the gate. A message that is not
+// in the inbox any more changes nothing, so that arriving twice is harmless.
+func Arrive(s State, id gate.TriggerID, f Facts) Changes {
+	w := begin(s, f)
+	if m := w.messages[id]; m != nil && m.State == StateReceived {
+		w.arrive(m)
+	}
+	return w.done()
+}
+
+func (w *work) arrive(m *Message) {
+	w.place(m)
+	th := w.threads[m.Thread]
+	if why := w.unreceived(m, th); why != "" {
+		m.State, m.Why = StateDropped, why
+		return
+	}
+	if th == nil {
+		th = w.thread(m)
+	}
+	th.LastActivity = w.Now
+	reached := w.deliver(m, th)
+	if len(m.Owners) == 0 && w.wakes(m) {
+		w.resume(m, th)
+	}
+	// A resume that failed has revoked Mandates: the gate sees what is left (RE-2).
+	m.Standing = w.standing(th)
+	switch {
+	case len(m.Owners) > 0:
+		w.notice(m, th)
+	case w.waitsWith(m, th):
+	default:
+		w.judge(m, th, reached)
+	}
+}
+
+// unreceived returns why no Source receives the message, or "" (TR-5, AD-9).
+func (w *work) unreceived(m *Message, th *Thread) string {
+	src := w.Sources[m.Source]
+	if src == nil || !src.Enabled || !src.Listens(m.Scope) {
+		return "no enabled source receives it (TR-5)"
+	}
+	if !src.Receives(m.Scope).Takes(m.Addressing) && (th == nil || !th.Live()) {
+		return "the scope receives only what addresses the agent (AD-9)"
+	}
+	return ""
+}
+
+// deliver gives the message to every active Ticket of the Thread (SU-1) and
+// reports whether one got it. A person's message is owned by those that have
+// the Thread as their own (SU-2); a context Subscription owns nothing (SU-5).
+func (w *work) deliver(m *Message, th *Thread) (reached bool) {
+	for _, s := range th.Tickets {
+		t := w.tickets[s.Ticket]
+		if t == nil || !t.Active() {
+			continue
+		}
+		reached = true
+		if s.Kind == SubOwn && w.ownable(m) {
+			w.own(t, m, false)
+			continue
+		}
+		w.input(t, Input{Kind: InputContext, Trigger: m.ID})
+	}
+	return reached
+}
+
+// ownable: a person's message, and where follow_ups is "listed", a listed
+// person's (SU-2).
+func (w *work) ownable(m *Message) bool {
+	if m.Sender.Kind != gate.Person {
+		return false
+	}
+	return !w.Sources[m.Source].ListedFollowUps || w.lists(m.Source, m.Sender).Allow == gate.Yes
+}
+
+// wakes: what can resume an ended Ticket. Bots and CI wake nothing (RE-1), and
+// neither does a message that is nothing but a stop word (RE-1a).
+func (w *work) wakes(m *Message) bool { return w.ownable(m) && !w.Settings.stopWord(m.Plain) }
+
+// own makes the message an owned Input of an active Ticket.
+func (w *work) own(t *Ticket, m *Message, root bool) {
+	if !slices.Contains(m.Owners, t.ID) {
+		m.Owners = append(m.Owners, t.ID)
+	}
+	m.State, m.With = StateOwned, ""
+	seq := w.input(t, Input{Kind: InputMessage, Owned: true, Trigger: m.ID})
+	t.Held = append(t.Held, Held{Trigger: m.ID, Seq: seq, Root: root})
+	t.LastOwned = m.ID
+	if t.Report != nil && t.Report.wantsPerson() {
+		t.Report = nil
+	}
+}
+
+// wantsPerson: the stages that a new message of a person releases.
+func (r *Report) wantsPerson() bool {
+	return r.Kind == ReportReady || r.Kind == ReportBlocked || r.Kind == ReportFailed
+}
+
+func (w *work) input(t *Ticket, in Input) (seq int) {
+	t.Seq++
+	in.ID, in.Ticket, in.Seq, in.At = w.NewID("inp_"), t.ID, t.Seq, w.Now
+	w.c.Inputs = append(w.c.Inputs, in)
+	t.ActiveAt = w.Now
+	w.due(DueTurn, string(t.ID))
+	return in.Seq
+}
+
+// resume wakes at most one ended Ticket of the Thread: none while one is
+// active, else the one with the newest activity whose revalidation passes
+// (RE-1a). Where that cannot be told yet, the message waits for it (RV-8).
+func (w *work) resume(m *Message, th *Thread) {
+	for _, t := range w.sleeping(th) {
+		switch r := w.revalidate(t); r.Outcome {
+		case gate.Stands:
+			w.reopen(t)
+			w.own(t, m, true)
+			return
+		case gate.Fails:
+			w.revoke(t, r.Reason)
+		case gate.Waits:
+			w.waitFor(t, m)
+			return
+		}
+	}
+}
+
+// sleeping returns the ended Tickets that a message on the Thread could wake,
+// the newest activity first; none when a Ticket of the Thread is active.
+func (w *work) sleeping(th *Thread) []*Ticket {
+	var ended []*Ticket
+	for _, s := range th.Tickets {
+		t := w.tickets[s.Ticket]
+		switch {
+		case t == nil || s.Kind != SubOwn:
+		case t.Active():
+			return nil
+		case t.Mandate.Stands():
+			ended = append(ended, t)
+		}
+	}
+	slices.SortStableFunc(ended, func(a, b *Ticket) int {
+		return cmp.Or(b.ActiveAt.Compare(a.ActiveAt), cmp.Compare(b.ID, a.ID))
+	})
+	return ended
+}
+
+func (w *work) revalidate(t *Ticket) gate.Revalidation {
+	m := &t.Mandate
+	return gate.Revalidate(m, w.Sources[m.Source], w.Policy, w.lists(m.Source, m.Sender))
+}
+
+// reopen makes an ended Ticket active again and delivers what waited, oldest
+// first (EN-4).
+func (w *work) reopen(t *Ticket) {
+	t.Former, t.End, t.State, t.Report = t.End, nil, TicketActive, nil
+	waiting := t.Waiting
+	t.Waiting = nil
+	for _, id := range waiting {
+		if m := w.messages[id]; m != nil {
+			w.own(t, m, true)
+		}
+	}
+	w.log("ticket.resumed", approvals.SessionID(t.ID), map[string]any{"ticket": t.ID})
+}
+
+// revoke withdraws a Mandate after a failed revalidation (RE-2): the Ticket
+// stays ended, and its waiting messages count as having reached no Ticket.
+func (w *work) revoke(t *Ticket, reason string) {
+	t.Mandate.State, t.Mandate.RevokedReason = gate.MandateRevoked, reason
+	w.log("mandate.revoked", approvals.SessionID(t.ID), map[string]any{"ticket": t.ID, "reason": reason})
+	w.release(t, t.Waiting, "")
+	t.Waiting = nil
+}
+
+// retryResume is how long a resume waits before it is looked at again.
+const retryResume = 15 * time.Second
+
+func (w *work) waitFor(t *Ticket, m *Message) {
+	t.Waiting = append(t.Waiting, m.ID)
+	m.Owners, m.State, m.With = append(m.Owners, t.ID), StateWaiting, ""
+	w.c.Due = append(w.c.Due, approvals.Due{Kind: DueResume, Key: string(t.ID), At: w.Now.Add(retryResume)})
+}
+
+// ResumeWaiting looks again at an ended Ticket that has messages waiting.
+func ResumeWaiting(s State, id gate.TicketID, f Facts) Changes {
+	w := begin(s, f)
+	if t := w.tickets[id]; t != nil && !t.Active() && len(t.Waiting) > 0 {
+		w.resumeWaiting(t)
+	}
+	return w.done()
+}
+
+func (w *work) resumeWaiting(t *Ticket) {
+	switch r := w.revalidate(t); r.Outcome {
+	case gate.Stands:
+		w.reopen(t)
+	case gate.Fails:
+		w.revoke(t, r.Reason)
+	case gate.Waits:
+		w.c.Next = w.Now.Add(retryResume)
+	}
+}
+
+// standing is what AD-3 and AD-4 look at.
+func (w *work) standing(th *Thread) gate.Standing {
+	best := gate.NoTicket
+	for _, s := range th.Tickets {
+		t := w.tickets[s.Ticket]
+		switch {
+		case t == nil:
+		case s.Kind == SubContext:
+			best = max(best, gate.ContextOnly)
+		case t.Mandate.Stands():
+			best = max(best, gate.Own)
+		default:
+			best = max(best, gate.OwnGone)
+		}
+	}
+	return best
+}
+
+// notice tells the main Session of an owned message (SU-3).
+func (w *work) notice(m *Message, th *Thread) {
+	th.Notices = append(th.Notices, m.ID)
+	w.due(DueEval, string(th.ID))
+}
+
+// waitsWith makes a person's unaddressed message wait with the newest
+// undecided explicit candidate of its Thread (SU-8).
+func (w *work) waitsWith(m *Message, th *Thread) bool {
+	if m.Sender.Kind != gate.Person || m.Addressing != gate.NotAddressed {
+		return false
+	}
+	undecided := slices.Clone(th.Queue)
+	if e := w.evals[th.Eval]; e != nil {
+		undecided = append(slices.Clone(e.Undecided), undecided...)
+	}
+	for _, id := range slices.Backward(undecided) {
+		if c := w.messages[id]; c != nil && c.Admission.Strength == gate.Explicit {
+			m.State, m.With = StateWaiting, id
+			th.Companions = append(th.Companions, m.ID)
+			return true
+		}
+	}
+	return false
+}

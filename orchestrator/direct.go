@@ -1,0 +1,53 @@
+package orchestrator
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/gatehouse-bot/gatehouse/gate"
+)
+
+// NewThread is the command that opens a new Thread in a DM (TH-2, OUT-7).
+const NewThread = "/new"
+
+// DirectLane is the lane of a DM's arrivals, and the key of its Chat.
+func DirectLane(source gate.SourceID, chat string) string { return string(source) + "~" + chat }
+
+// place finds the Thread of a message in a DM (TH-2): a reply belongs to its
+// root's Thread (the Service found it); any other message to the chat's open
+// Thread, unless "/new" or a long silence without active work opens another.
+func (w *work) place(m *Message) {
+	if m.Addressing != gate.Direct {
+		return
+	}
+	key := DirectLane(m.Source, m.Place.Chat)
+	c := w.chats[key]
+	if c == nil {
+		c = &Chat{Key: key}
+		w.chats[key] = c
+	}
+	if m.Thread == "" && (c.Open == "" || strings.TrimSpace(m.Text) == NewThread || w.quiet(c)) {
+		c.Opened++
+		c.Open = gate.ThreadID(key + "~" + strconv.Itoa(c.Opened))
+	}
+	if m.Thread == "" {
+		m.Thread = c.Open
+	}
+	c.LastAt = w.Now
+}
+
+func (w *work) quiet(c *Chat) bool {
+	if w.Now.Sub(c.LastAt) < w.Settings.DirectQuiet {
+		return false
+	}
+	th := w.threads[c.Open]
+	if th == nil {
+		return true
+	}
+	for _, s := range th.Tickets {
+		if t := w.tickets[s.Ticket]; t != nil && t.Active() {
+			return false
+		}
+	}
+	return true
+}

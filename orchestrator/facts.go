@@ -1,0 +1,71 @@
+package orchestrator
+
+import (
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/gatehouse-bot/gatehouse/gate"
+)
+
+// Facts are what a transition knows besides the State: the time, the Policy
+// and the lists of this moment, the configuration. A transition with the same
+// State, event and Facts gives the same Changes.
+type Facts struct {
+	Now     time.Time
+	Policy  *gate.Policy
+	Sources map[gate.SourceID]*gate.Source
+	// Lists holds today's lists of every sender that the State names.
+	Lists    map[Who]gate.Lists
+	Settings Settings
+	// NewID returns a fresh id with that prefix ("tkt_").
+	NewID func(prefix string) string
+}
+
+// Who is one account of one Source.
+type Who struct {
+	Source gate.SourceID
+	Kind   gate.SenderKind
+	ID     string
+}
+
+// WhoIs names a sender of a Source.
+func WhoIs(source gate.SourceID, s gate.Sender) Who { return Who{source, s.Kind, s.ID} }
+
+// Settings is the part of the configuration that transitions read.
+type Settings struct {
+	Workspace string
+	// Language of what the gateway says: zh or en.
+	Language    string
+	StopWords   []string
+	EvalTimeout time.Duration
+	MaxRequeues int
+	DirectQuiet time.Duration
+	// LateAfter: an older Trigger is marked as late (TR-6).
+	LateAfter time.Duration
+}
+
+func (f *Facts) lists(source gate.SourceID, s gate.Sender) gate.Lists {
+	return f.Lists[WhoIs(source, s)]
+}
+
+// stopWord reports whether a text is nothing but a stop word (DR-1).
+func (s *Settings) stopWord(text string) bool {
+	said := strings.Trim(text, " \t\r\n.!。！~～")
+	for _, w := range s.StopWords {
+		if strings.EqualFold(said, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// outboxNamespace is the namespace of the ids derived by intent.
+var outboxNamespace = uuid.MustParse("6f1a4c1e-0c55-4d0c-9d6e-3b1f5b0c2a70")
+
+// intent derives an id from what is intended, so that the same intent has the
+// same id however often it is computed (OUT-1).
+func intent(parts ...string) string {
+	return uuid.NewSHA1(outboxNamespace, []byte(strings.Join(parts, "\x00"))).String()
+}

@@ -1,0 +1,64 @@
+package orchestrator
+
+import (
+	"slices"
+
+	"github.com/gatehouse-bot/gatehouse/approvals"
+	"github.com/gatehouse-bot/gatehouse/gate"
+)
+
+// end closes an active Ticket and releases the messages that it owned but did
+// not deal with (EN-1), except one: those never delivered, and those beyond
+// what its Reports and turn ends cover. What started or resumed it stays.
+func (w *work) end(t *Ticket, reason EndReason, by string, except gate.TriggerID) {
+	var left []gate.TriggerID
+	for _, h := range t.Held {
+		if !h.Root && (h.Seq > t.Delivered || h.Seq > t.Covered) {
+			left = append(left, h.Trigger)
+		}
+	}
+	t.State, t.End = TicketEnded, &End{Reason: reason, By: by, At: w.Now}
+	t.Turn, t.Held, t.Former, t.ActiveAt = false, nil, nil, w.Now
+	w.c.Cancel = append(w.c.Cancel, approvals.Due{Kind: DueTurn, Key: string(t.ID)})
+	w.cancelQuestions(t, "ticket ended", func(*approvals.Question) bool { return true })
+	w.release(t, left, except)
+	w.log("ticket.ended", approvals.SessionID(t.ID), map[string]any{"ticket": t.ID, "reason": reason})
+}
+
+// endByPerson stops a Ticket, active or ended, and withdraws its Mandate
+// (RO-4, ST-3). The message that said so is not sent to Eval again (EN-3).
+func (w *work) endByPerson(t *Ticket, reason EndReason, by string, said gate.TriggerID) {
+	if t.Mandate.Stands() {
+		t.Mandate.State = gate.MandateWithdrawn
+	}
+	if t.Active() {
+		w.end(t, reason, by, said)
+	} else {
+		t.End = &End{Reason: reason, By: by, At: w.Now}
+		w.release(t, t.Waiting, said)
+		t.Waiting = nil
+	}
+	if m := w.messages[said]; m != nil {
+		m.Owners = drop(m.Owners, t.ID)
+	}
+}
+
+// StopByCommand stops a Ticket at once for a person who may (ST-2): from the
+// panel, by API, by a button.
+func StopByCommand(s State, id gate.TicketID, by string, f Facts) (Changes, error) {
+	w := begin(s, f)
+	t := w.tickets[id]
+	if t == nil {
+		return Changes{}, ErrNotFound
+	}
+	if !t.End.ByPerson() {
+		w.endByPerson(t, EndManualStop, by, "")
+	}
+	return w.done(), nil
+}
+
+// cover records that a Report or turn end deals with the Inputs up to a seq.
+func (t *Ticket) cover(upto int) {
+	t.Covered = max(t.Covered, min(upto, t.Delivered))
+	t.Held = slices.DeleteFunc(t.Held, func(h Held) bool { return h.Seq <= t.Covered })
+}

@@ -1,0 +1,138 @@
+package orchestrator
+
+import (
+	"slices"
+
+	"github.com/gatehouse-bot/gatehouse/approvals"
+	"github.com/gatehouse-bot/gatehouse/gate"
+)
+
+// judge asks the gate. What it admits waits on the Thread as a candidate; the
+// rest reached the Tickets as context, or nobody. Reached says whether a
+// Ticket got the message.
+func (w *work) judge(m *Message, th *Thread, reached bool) {
+	v := w.admit(m)
+	if v.Admitted() {
+		w.queue(m, th)
+		return
+	}
+	m.State, m.Why = StateNotAdmitted, v.Reason
+	if reached {
+		m.State = StateDelivered
+	}
+	w.refuse(m)
+}
+
+// admit computes the admission of this moment and records it (AD-14), with
+// the standing that the Thread had when the message was said (EN-2).
+func (w *work) admit(m *Message) gate.Verdict {
+	v := gate.Admit(&m.Trigger, w.Sources[m.Source], w.Policy, m.Standing, w.lists(m.Source, m.Sender))
+	m.Admission = Admission{Verdict: v, PolicyVersion: w.Policy.Version}
+	return v
+}
+
+func (w *work) queue(m *Message, th *Thread) {
+	m.State, m.Why = StateQueued, ""
+	th.Queue = append(th.Queue, m.ID)
+	w.due(DueEval, string(th.ID))
+	if m.Admission.Strength == gate.Explicit {
+		w.react(m, gate.ReactReceived, intent("receipt", string(m.ID)))
+	}
+}
+
+// owned reports whether a Ticket owns the message now: an active one, or an
+// ended one that it waits to resume (SU-2, SU-4).
+func (w *work) owned(m *Message) bool {
+	return slices.ContainsFunc(m.Owners, func(id gate.TicketID) bool {
+		t := w.tickets[id]
+		return t != nil && (t.Active() || slices.Contains(t.Waiting, m.ID))
+	})
+}
+
+// release takes messages from a Ticket and sends those that nobody owns any
+// more to the gate (EN-1, EN-2, HB-3), except one.
+func (w *work) release(t *Ticket, ids []gate.TriggerID, except gate.TriggerID) {
+	for _, id := range ids {
+		m := w.messages[id]
+		if m == nil {
+			continue
+		}
+		m.Owners = drop(m.Owners, t.ID)
+		if id != except && !w.owned(m) {
+			w.rejudge(m)
+		}
+	}
+}
+
+// rejudge sends a message that was owned, or waited, to the gate as an
+// ordinary message of its Thread (HB-3). Earlier decisions but a stop no
+// longer cover it.
+func (w *work) rejudge(m *Message) {
+	m.With = ""
+	m.Decided = slices.DeleteFunc(m.Decided, func(d Decided) bool { return d.Action != ActStop })
+	th := w.thread(m)
+	th.Notices = drop(th.Notices, m.ID)
+	w.judge(m, th, false)
+}
+
+// settleWith ends the waiting of the messages that waited with a candidate
+// (SU-8): they are delivered to the Ticket as owned, or go to the gate.
+func (w *work) settleWith(candidate *Message, t *Ticket) {
+	th := w.thread(candidate)
+	for _, id := range slices.Clone(th.Companions) {
+		m := w.messages[id]
+		if m == nil || m.With != candidate.ID {
+			continue
+		}
+		th.Companions = drop(th.Companions, id)
+		if t != nil && t.Active() {
+			w.own(t, m, false)
+			continue
+		}
+		w.rejudge(m)
+	}
+}
+
+// refuse answers an addressed message of a person that was not admitted
+// (OUT-6): as the Source says, at most once a sender and hour. The hour is
+// part of the row's id, and the outbox takes an id once.
+func (w *work) refuse(m *Message) {
+	if m.Sender.Kind != gate.Person || m.Addressing == gate.NotAddressed || len(m.HandBacks) > 0 {
+		return
+	}
+	id := intent("refusal", string(m.Source), m.Sender.ID, w.Now.UTC().Format("2006-01-02T15"))
+	switch w.Sources[m.Source].Refusal {
+	case gate.RefuseByReaction:
+		w.react(m, gate.ReactRefused, id)
+	case gate.RefuseByReply:
+		w.say(m.reply(), "", w.text(sayRefused), id)
+	case gate.RefuseSilently:
+	}
+}
+
+func (w *work) react(m *Message, r gate.Reaction, id string) {
+	o := m.reply().outgoing(gate.OutReact, id, w.Now)
+	o.Reaction = r
+	w.c.Out = append(w.c.Out, o)
+}
+
+// say puts a reply into the outbox.
+func (w *work) say(to destination, ticket gate.TicketID, text, id string) {
+	o := to.outgoing(gate.OutReply, id, w.Now)
+	o.Text, o.Ticket = text, ticket
+	w.c.Out = append(w.c.Out, o)
+}
+
+// cancelQuestions cancels the Ticket's open questions in the same commit
+// (DE-7); only filters which.
+func (w *work) cancelQuestions(t *Ticket, reason string, only func(*approvals.Question) bool) {
+	for _, id := range sortedKeys(w.questions) {
+		q := w.questions[id]
+		if q.Session.ID != approvals.SessionID(t.ID) || q.Status.Terminal() || !only(q) {
+			continue
+		}
+		closed, effects := approvals.Cancel(*q, reason, w.Now)
+		*q = closed
+		w.c.Add(effects)
+	}
+}

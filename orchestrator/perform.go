@@ -1,0 +1,277 @@
+package orchestrator
+
+import (
+	"encoding/json"
+
+	"github.com/gatehouse-bot/gatehouse/approvals"
+	"github.com/gatehouse-bot/gatehouse/gate"
+)
+
+// Verb is what an Executor does (spec page 04).
+type Verb string
+
+// The verbs of POST /v1/tickets/{id}/actions. VerbAsk opens a question and is
+// handled by the Service with the broker.
+const (
+	VerbAck      Verb = "ack"
+	VerbReply    Verb = "reply"
+	VerbHandBack Verb = "hand_back"
+	VerbReport   Verb = "report"
+	VerbTurnEnd  Verb = "turn_end"
+	VerbAsk      Verb = "ask"
+)
+
+// Command is one action of an Executor. Key makes it act once (AC-1).
+type Command struct {
+	Verb Verb
+	Key  string
+	// Inputs are the ones it is about.
+	Inputs []Input
+	Text   string
+	Reason string
+	Kind   ReportKind
+	Final  bool
+	// Upto is the last Input that a report or turn end covers; 0: the last
+	// delivered.
+	Upto int
+	Ask  *approvals.Request
+}
+
+// Performed is what an action did.
+type Performed struct {
+	OK bool `json:"ok"`
+	// Note says why an allowed action had no effect (HB-4).
+	Note     string       `json:"note,omitempty"`
+	Question approvals.ID `json:"question,omitempty"`
+	Deduped  bool         `json:"deduped,omitempty"`
+	Error    *ActError    `json:"error,omitempty"`
+}
+
+// ActError is a refused action (AC-1).
+type ActError struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// The codes of refused actions.
+const (
+	ActTicketEnded   = "ticket_ended"
+	ActNotOwned      = "not_owned"
+	ActUnknownInput  = "unknown_input"
+	ActMissingField  = "missing_field"
+	ActUnknownAction = "unknown_action"
+)
+
+func refusedAct(code, message string) Performed {
+	return Performed{Error: &ActError{Code: code, Message: message}}
+}
+
+// Perform does one action of a Ticket's Executor. A refused one changes
+// nothing.
+func Perform(s State, id gate.TicketID, cmd Command, f Facts) (Changes, Performed) {
+	w := begin(s, f)
+	t := w.tickets[id]
+	if t == nil || !t.Active() {
+		return Changes{}, refusedAct(ActTicketEnded, "the ticket has ended; stop working on it")
+	}
+	p := w.perform(t, cmd)
+	if p.Error == nil && cmd.Key != "" {
+		result, _ := json.Marshal(p)
+		w.c.Acts = append(w.c.Acts, Act{Ticket: id, Key: cmd.Key, Result: result})
+	}
+	return w.done(), p
+}
+
+func (w *work) perform(t *Ticket, cmd Command) Performed {
+	switch cmd.Verb {
+	case VerbAck:
+		return w.ack(t, cmd)
+	case VerbReply:
+		return w.answer(t, cmd)
+	case VerbHandBack:
+		return w.handBack(t, cmd)
+	case VerbReport:
+		return w.report(t, cmd)
+	case VerbTurnEnd:
+		w.turnEnd(t, upto(t, cmd))
+		return Performed{OK: true}
+	case VerbAsk:
+	}
+	return refusedAct(ActUnknownAction, "use ack, reply, hand_back, report, turn_end or ask")
+}
+
+// ack takes Inputs up: they are dealt with, so an end does not release them.
+func (w *work) ack(t *Ticket, cmd Command) Performed {
+	if len(cmd.Inputs) == 0 {
+		return refusedAct(ActMissingField, "say which input is taken up")
+	}
+	for _, in := range cmd.Inputs {
+		t.dealt(in.Seq)
+	}
+	return Performed{OK: true}
+}
+
+func (t *Ticket) dealt(seq int) {
+	for i, h := range t.Held {
+		if h.Seq == seq {
+			t.Held = append(t.Held[:i], t.Held[i+1:]...)
+			return
+		}
+	}
+}
+
+// answer says something in the Thread of the Input that it answers, else in
+// the Mandate's (OUT-2).
+func (w *work) answer(t *Ticket, cmd Command) Performed {
+	if cmd.Text == "" {
+		return refusedAct(ActMissingField, "a reply needs a text")
+	}
+	to := t.home()
+	if len(cmd.Inputs) > 0 {
+		to = w.where(t, cmd.Inputs[0])
+	}
+	w.say(to, t.ID, cmd.Text, w.rowID(t, cmd))
+	for _, in := range cmd.Inputs {
+		t.dealt(in.Seq)
+	}
+	return Performed{OK: true}
+}
+
+// where is the Thread of an Input's message, if it is one of the Ticket's own.
+func (w *work) where(t *Ticket, in Input) destination {
+	if m := w.messages[in.Trigger]; m != nil && t.owns(m.Thread) {
+		return m.reply()
+	}
+	return t.home()
+}
+
+// rowID is the id of the outbox row that an action makes: the same for the
+// same key.
+func (w *work) rowID(t *Ticket, cmd Command) string {
+	if cmd.Key == "" {
+		return intent("act", string(t.ID), w.NewID("act_"))
+	}
+	return intent("act", string(t.ID), cmd.Key)
+}
+
+// handBack gives owned messages back, each once (HB-1, HB-2). What the Ticket
+// does not own queues nothing (HB-4).
+func (w *work) handBack(t *Ticket, cmd Command) Performed {
+	if cmd.Reason == "" {
+		return refusedAct(ActMissingField, "say why the message is handed back")
+	}
+	given := 0
+	for _, in := range cmd.Inputs {
+		if m := w.messages[in.Trigger]; m != nil && w.giveBack(t, m, cmd.Reason) {
+			given++
+		}
+	}
+	if given == 0 {
+		return Performed{OK: true, Note: "the ticket does not own it; nothing was queued"}
+	}
+	return Performed{OK: true}
+}
+
+func (w *work) giveBack(t *Ticket, m *Message, reason string) bool {
+	before := len(m.Owners)
+	m.Owners = drop(m.Owners, t.ID)
+	if len(m.Owners) == before {
+		return false
+	}
+	t.forget(m.ID)
+	m.HandBacks = append(m.HandBacks, HandBack{Ticket: t.ID, Reason: oneLine(reason, 500)})
+	if !w.owned(m) {
+		w.rejudge(m)
+	}
+	return true
+}
+
+func (t *Ticket) forget(id gate.TriggerID) {
+	for i, h := range t.Held {
+		if h.Trigger == id {
+			t.Held = append(t.Held[:i], t.Held[i+1:]...)
+			return
+		}
+	}
+}
+
+// report records what the Executor says of its work. done ends the Ticket as
+// completed, failed with final as failed.
+func (w *work) report(t *Ticket, cmd Command) Performed {
+	switch cmd.Kind {
+	case ReportProgress, ReportWaiting, ReportReady, ReportBlocked, ReportFailed, ReportDone:
+	default:
+		return refusedAct(ActMissingField, "kind is progress, waiting, ready, blocked, failed or done")
+	}
+	t.cover(upto(t, cmd))
+	t.Report, t.ActiveAt = &Report{Kind: cmd.Kind, Text: cmd.Text, At: w.Now}, w.Now
+	final := cmd.Kind == ReportDone || cmd.Kind == ReportFailed && cmd.Final
+	w.sayReport(t, cmd, final)
+	switch {
+	case !final:
+	case cmd.Kind == ReportDone:
+		w.end(t, EndCompleted, "executor", "")
+	default:
+		w.end(t, EndFailed, "executor", "")
+	}
+	return Performed{OK: true}
+}
+
+// sayReport says a Report in the Mandate's Thread; the final one also in that
+// of the last owned message, if it is another (OUT-2).
+func (w *work) sayReport(t *Ticket, cmd Command, final bool) {
+	if cmd.Text == "" {
+		return
+	}
+	id := w.rowID(t, cmd)
+	w.say(t.home(), t.ID, cmd.Text, id)
+	last := w.messages[t.LastOwned]
+	if final && last != nil && last.Thread != t.Mandate.Thread {
+		w.say(last.reply(), t.ID, cmd.Text, intent(id, "last"))
+	}
+}
+
+func upto(t *Ticket, cmd Command) int {
+	if cmd.Upto > 0 {
+		return cmd.Upto
+	}
+	return t.Delivered
+}
+
+// turnEnd says that the Executor is idle. Open approvals are cancelled (AP-7).
+// A resumed Ticket that had nothing to report goes back to its former end
+// (RE-1b).
+func (w *work) turnEnd(t *Ticket, upto int) {
+	t.cover(upto)
+	t.Turn = false
+	w.cancelQuestions(t, "turn ended", func(q *approvals.Question) bool { return q.Kind == approvals.Approval })
+	if t.Former != nil && (t.Report == nil || t.Report.Kind == ReportWaiting) && t.Seq == t.Delivered {
+		former := *t.Former
+		w.end(t, former.Reason, former.By, "")
+		t.End = &former
+		return
+	}
+	if t.Seq > t.Delivered {
+		w.due(DueTurn, string(t.ID))
+	}
+}
+
+// OpenTurn hands a Ticket's Inputs to its Executor: all that were appended
+// count as delivered, and the turn is open.
+func OpenTurn(s State, id gate.TicketID, f Facts) Changes {
+	w := begin(s, f)
+	if t := w.tickets[id]; t != nil && t.Active() {
+		t.Delivered, t.Turn = t.Seq, true
+	}
+	return w.done()
+}
+
+// AnswerArrived gives a Ticket the end of a question that it asked (DE-10). A
+// Ticket that has ended gets nothing.
+func AnswerArrived(s State, id gate.TicketID, q approvals.Question, f Facts) Changes {
+	w := begin(s, f)
+	if t := w.tickets[id]; t != nil && t.Active() {
+		w.input(t, Input{Kind: InputAnswer, Question: q.ID})
+	}
+	return w.done()
+}
