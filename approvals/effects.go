@@ -16,6 +16,10 @@ const (
 	DueDeadline DueKind = "deadline"
 	// DueSettled: question Key came to its end; its asker must hear (DE-10).
 	DueSettled DueKind = "settled"
+	// DueLate: somebody who may answer did so after the deadline of question
+	// Key; its asker gets a note, so that it can ask again (CA-9). At most
+	// once a question.
+	DueLate DueKind = "late"
 )
 
 // Due is work for any one replica at a time not before At, kept until it is

@@ -95,6 +95,11 @@ const (
 	ViaPanel  Via = "panel"
 	ViaGitHub Via = "github"
 	ViaPolicy Via = "policy"
+	// ViaReply is the reply command where no card could be sent (CA-7).
+	ViaReply Via = "reply"
+	// ViaMachine is the configuration's answerer of a session that was given
+	// to automation (AP-4).
+	ViaMachine Via = "machine"
 )
 
 // Answer is what somebody answered.
@@ -125,6 +130,7 @@ const (
 	EventRefused    EventType = "refused"
 	EventTimedOut   EventType = "timed_out"
 	EventCancelled  EventType = "cancelled"
+	EventLate       EventType = "late" // an answer came after the end and was dropped (AP-6, CA-9)
 )
 
 // Event is a line of a Question's own history.
@@ -134,6 +140,9 @@ type Event struct {
 	By     gate.Sender `json:"by,omitzero"`
 	Via    Via         `json:"via,omitempty"`
 	Detail string      `json:"detail,omitempty"`
+	// More counts further events of this type that got no line of their own,
+	// so that nobody can make a row grow by clicking.
+	More int `json:"more,omitempty"`
 }
 
 // Message is one place where a Question is shown.
@@ -157,6 +166,9 @@ type Session struct {
 	Direct    bool        `json:"direct,omitempty"`
 	Requester gate.Sender `json:"requester,omitzero"`
 	Language  string      `json:"language,omitempty"`
+	// Policy is the session's own, as last recorded; "" means the
+	// configuration's (AP-3).
+	Policy Policy `json:"-"`
 	// Guard is the record whose version Open's commit must still find, so
 	// that a question is never opened for a session that just ended.
 	Guard Guard `json:"-"`
@@ -212,4 +224,7 @@ type Request struct {
 	Answerers      []string      `json:"answerers,omitempty"`
 	Operation      *Operation    `json:"operation,omitempty"`
 	AsStated       bool          `json:"-"`
+	// Withdrawn: the asker gave up before anybody was asked. The question is
+	// recorded, as cancelled (AP-5, AP-6).
+	Withdrawn bool `json:"-"`
 }

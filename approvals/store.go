@@ -20,6 +20,11 @@ var (
 	ErrNotAllowed = errors.New("may not answer")
 	// ErrWrongCard: the click did not come from a stored message of the question (CA-6).
 	ErrWrongCard = errors.New("wrong card")
+	// ErrTooManyOpen: the session has as many open questions as the
+	// configuration allows (429, DE-8).
+	ErrTooManyOpen = errors.New("too many open questions")
+	// ErrEarly: the deadline is still to come; the due work is to be kept.
+	ErrEarly = errors.New("deadline is still to come")
 	// ErrConflict: a stored record changed since it was read; load and try again.
 	ErrConflict = errors.New("record changed meanwhile")
 )

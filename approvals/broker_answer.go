@@ -1,0 +1,112 @@
+package approvals
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gatehouse-bot/gatehouse/gate"
+)
+
+// Answer gives a question somebody's answer. Of many at one time, on many
+// replicas, exactly one wins (DE-4). It is durable before Answer returns. It
+// refuses with
+//
+//   - ErrNotFound: no such question, or one of another session;
+//   - ErrWrongCard: a click that comes from no stored message (CA-6);
+//   - ErrNotAllowed: this person may not answer; that is recorded, and nothing
+//     else changes (CA-3);
+//   - ErrClosed, ErrAnswered and ErrInvalid as Settle says.
+//
+// Any other error means that the answer may not have been stored: it can be
+// given again.
+func (b *Broker) Answer(ctx context.Context, r AnswerRequest) (Result, error) {
+	q, err := b.load(ctx, r.ID)
+	if err != nil {
+		return Result{}, err
+	}
+	if r.Session != "" && r.Session != q.Session.ID {
+		return Result{}, fmt.Errorf("answer question %s: %w", r.ID, ErrNotFound)
+	}
+	if !fromCard(q, r) {
+		b.log.WarnContext(ctx, "refuse answer", "question", r.ID, "source", r.Source, "sender", r.Who.ID, "reason", "wrong card")
+		return Result{}, fmt.Errorf("answer question %s: %w", r.ID, ErrWrongCard)
+	}
+	// What the verdict reads of a question never changes, so it is asked once.
+	if reason, ok := b.mayAnswer(ctx, q, r); !ok {
+		return b.refuse(ctx, q, r, reason)
+	}
+	return b.settle(ctx, q, r)
+}
+
+// fromCard reports whether a click came from a stored message of the question
+// (CA-6). A click that names no message did not; other answers need none.
+func fromCard(q Question, r AnswerRequest) bool {
+	if r.Message == nil {
+		return r.Via != ViaCard
+	}
+	return slices.Contains(q.Messages, *r.Message)
+}
+
+// mayAnswer asks today's lists, then the gate (CA-3).
+func (b *Broker) mayAnswer(ctx context.Context, q Question, r AnswerRequest) (reason string, ok bool) {
+	a := gate.Answerer{Source: r.Source, Who: r.Who, Operator: r.Operator}
+	if r.Source != "" {
+		a.Lists = b.directory.Lists(ctx, r.Source, r.Who)
+		a.Linked = b.linked(r.Source, r.Who)
+	}
+	rules := gate.AnswerRules{
+		Approval: q.Kind == Approval, RequesterSource: q.Session.Source, Requester: q.Session.Requester,
+		Answerers: q.Answerers, FourEyes: b.settings.FourEyes,
+	}
+	if rules.Approval && q.Session.Source != "" {
+		rules.RequesterListed = b.directory.Lists(ctx, q.Session.Source, q.Session.Requester).Allow
+	}
+	return gate.MayAnswer(a, rules)
+}
+
+func (b *Broker) refuse(ctx context.Context, q Question, r AnswerRequest, reason string) (Result, error) {
+	q, err := b.change(ctx, q, func(q Question, now time.Time) (Question, Effects, bool) {
+		q, eff := Refused(q, r.Who, r.Via, reason, now)
+		return q, eff, true
+	})
+	if err = b.unnoted(ctx, q, err); err != nil {
+		return Result{}, err
+	}
+	b.log.InfoContext(ctx, "refuse answer", "question", q.ID, "source", r.Source, "sender", r.Who.ID, "reason", reason)
+	return Result{Question: q, Reason: reason}, fmt.Errorf("answer question %s: %w", q.ID, ErrNotAllowed)
+}
+
+func (b *Broker) settle(ctx context.Context, q Question, r AnswerRequest) (Result, error) {
+	var res Result
+	var refusal error
+	given := Answer{OptionID: r.OptionID, Text: r.Text, By: r.Who, Source: r.Source, Via: r.Via}
+	_, err := b.change(ctx, q, func(q Question, now time.Time) (_ Question, eff Effects, _ bool) {
+		res, eff, refusal = Settle(q, given, now)
+		return res.Question, eff, noted(refusal)
+	})
+	if refusal != nil || res.Deduped {
+		err = b.unnoted(ctx, res.Question, err)
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	b.log.InfoContext(ctx, "settle question", "question", q.ID, "via", r.Via, "sender", r.Who.ID,
+		"status", res.Question.Status, "deduped", res.Deduped, "reason", res.Reason)
+	if refusal != nil {
+		return res, fmt.Errorf("answer question %s: %w", q.ID, refusal)
+	}
+	return res, nil
+}
+
+// unnoted forgives that a line of the row's history lost every race: who
+// clicks in a storm still gets the verdict, which the line cannot change.
+func (b *Broker) unnoted(ctx context.Context, q Question, err error) error {
+	if !errors.Is(err, ErrConflict) {
+		return err
+	}
+	b.log.WarnContext(ctx, "note event", "question", q.ID, "err", err)
+	return nil
+}
