@@ -71,6 +71,10 @@ func (a Addressing) String() string                { return addressings.word(uin
 func (a Addressing) MarshalText() ([]byte, error)  { return addressings.text(uint8(a)) }
 func (a *Addressing) UnmarshalText(b []byte) error { return addressings.parse(b, (*uint8)(a)) }
 
+// Addresses reports whether the agent was addressed, one way or the other. A
+// value that is none of the three did not.
+func (a Addressing) Addresses() bool { return a == Mention || a == Direct }
+
 // Kind is what a Trigger is made of.
 type Kind string
 
@@ -155,4 +159,11 @@ type Arrival struct {
 	OnlyIfLive bool
 	// Raw is the body as received, decrypted.
 	Raw []byte
+}
+
+// MessageKey is the dedupe key of a platform message: an arrival carries it,
+// and the outbox claims it for what the gateway sends, so that an echo of it
+// is a duplicate (TR-1, TR-3).
+func MessageKey(source SourceID, message string) string {
+	return string(source) + ":message:" + message
 }

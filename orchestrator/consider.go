@@ -7,14 +7,39 @@ import (
 )
 
 // FormEval puts the waiting candidates of a Thread into one Eval and hands it
-// to the driver's session: its time limit runs from now (EV-1, EV-3). It
-// changes nothing while the Thread has an Eval under way.
+// to the driver's session: its time limit runs from now (EV-1, EV-3). While
+// the Thread has an Eval under way it changes nothing, unless the Policy
+// changed: then the Eval is discarded, and its candidates go into the new one.
 func FormEval(s State, id gate.ThreadID, session string, f Facts) Changes {
 	w := begin(s, f)
-	if th := w.threads[id]; th != nil && th.Eval == "" {
+	th := w.threads[id]
+	if th == nil {
+		return w.done()
+	}
+	if e := w.evals[th.Eval]; e != nil && e.PolicyVersion != f.Policy.Version {
+		w.discard(e, th)
+	}
+	if th.Eval == "" {
 		w.formEval(th, session)
 	}
 	return w.done()
+}
+
+// discard ends an Eval that runs under an old Policy version (EV-6): each
+// undecided Trigger gets an unavailable Decision and goes back, first in line.
+func (w *work) discard(e *Eval, th *Thread) {
+	for _, id := range e.Undecided {
+		m := w.messages[id]
+		d := Decision{
+			ID: DecisionID(w.NewID("dec_")), Eval: e.ID, Thread: th.ID, Trigger: id,
+			Outcome: Unavailable, Strength: m.Admission.Strength, Basis: m.Admission.Basis,
+			PolicyVersion: e.PolicyVersion, Reason: "the policy changed", By: ByGateway, At: w.Now,
+		}
+		w.c.Decisions = append(w.c.Decisions, d)
+		th.Latest, m.State = &d, StateQueued
+	}
+	th.Queue = append(e.Undecided, th.Queue...)
+	e.Undecided, th.Eval = nil, ""
 }
 
 func (w *work) formEval(th *Thread, session string) {

@@ -26,6 +26,7 @@ func (w *work) place(m *Message) {
 		c = &Chat{Key: key}
 		w.chats[key] = c
 	}
+	m.Thread = w.rootThread(m)
 	if m.Thread == "" && (c.Open == "" || strings.TrimSpace(m.Text) == NewThread || w.quiet(c)) {
 		c.Opened++
 		c.Open = gate.ThreadID(key + "~" + strconv.Itoa(c.Opened))
@@ -34,6 +35,16 @@ func (w *work) place(m *Message) {
 		m.Thread = c.Open
 	}
 	c.LastAt = w.Now
+}
+
+// rootThread is the Thread of the message that a reply goes back to, or "".
+func (w *work) rootThread(m *Message) gate.ThreadID {
+	for _, r := range w.messages {
+		if m.Place.Root != "" && r.Source == m.Source && r.IDs.Message == m.Place.Root {
+			return r.Thread
+		}
+	}
+	return ""
 }
 
 func (w *work) quiet(c *Chat) bool {

@@ -25,8 +25,11 @@ type Ruling struct {
 	Verdicts  []RuleVerdict
 }
 
-// ByMainSession is who decides unless a person did.
-const ByMainSession = "main_session"
+// Who decides, unless a person did in the panel.
+const (
+	ByMainSession = "main_session"
+	ByGateway     = "gateway"
+)
 
 // Code is why an item was refused; the words are part of the contract (page
 // 07).

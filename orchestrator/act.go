@@ -1,0 +1,117 @@
+package orchestrator
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/gatehouse-bot/gatehouse/approvals"
+	"github.com/gatehouse-bot/gatehouse/gate"
+)
+
+// ActNoOpenTurn: an approval can be asked only while a turn is open (AP-7).
+const ActNoOpenTurn = "no_open_turn"
+
+// Act does one action of a Ticket's Executor. The same key gives the same
+// result and acts once, also after the Ticket ended (AC-1). A refusal is a
+// Performed with its Error; an error means that we do not know.
+func (s *Service) Act(ctx context.Context, id gate.TicketID, cmd Command) (Performed, error) {
+	if done, err := s.acted(ctx, id, cmd.Key); done != nil || err != nil {
+		return deref(done), err
+	}
+	if cmd.Verb == VerbAsk {
+		return s.ask(ctx, id, cmd)
+	}
+	var p Performed
+	err := s.transact(ctx, cmd.want(id), func(st State, f Facts) Changes {
+		var c Changes
+		c, p = Perform(st, id, cmd, f)
+		return c
+	})
+	if errors.Is(err, ErrConflict) {
+		// Another call with the same key may have won every try.
+		if done, again := s.acted(ctx, id, cmd.Key); done != nil || again != nil {
+			return deref(done), again
+		}
+	}
+	if err == nil {
+		s.Log.InfoContext(ctx, "executor acted", "ticket", id, "action", cmd.Verb, "refused", p.Error != nil)
+	}
+	return p, err
+}
+
+func deref(p *Performed) Performed {
+	if p == nil {
+		return Performed{}
+	}
+	return *p
+}
+
+func (cmd Command) want(id gate.TicketID) Want {
+	w := Want{Tickets: []gate.TicketID{id}}
+	for _, in := range cmd.Inputs {
+		w.Messages = append(w.Messages, in.Trigger)
+	}
+	return w
+}
+
+// acted returns what a key did before, or nil.
+func (s *Service) acted(ctx context.Context, id gate.TicketID, key string) (*Performed, error) {
+	if key == "" {
+		return nil, nil
+	}
+	data, err := s.Store.Acted(ctx, id, key)
+	if errors.Is(err, ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look up action key: %w", err)
+	}
+	var p Performed
+	if err := json.Unmarshal(data, &p); err != nil {
+		return nil, fmt.Errorf("read action result: %w", err)
+	}
+	p.Deduped = true
+	return &p, nil
+}
+
+// ask opens a question for the Ticket. The question's own key makes it act
+// once (DE-3); the guard refuses one for a Ticket that just ended (DE-7).
+func (s *Service) ask(ctx context.Context, id gate.TicketID, cmd Command) (Performed, error) {
+	if cmd.Ask == nil {
+		return refusedAct(ActMissingField, "say what is asked"), nil
+	}
+	for range commitTries {
+		st, err := s.Store.Load(ctx, Want{Tickets: []gate.TicketID{id}})
+		if err != nil {
+			return Performed{}, fmt.Errorf("load ticket %s: %w", id, err)
+		}
+		t, ok := st.Tickets[id]
+		switch {
+		case !ok || !t.Active():
+			return refusedAct(ActTicketEnded, "the ticket has ended; stop working on it"), nil
+		case cmd.Ask.Kind == approvals.Approval && !t.Turn:
+			return refusedAct(ActNoOpenTurn, "an approval can be asked only while a turn is open"), nil
+		}
+		q, _, err := s.Asker.Open(ctx, t.session(s.Settings.Language), *cmd.Ask)
+		if errors.Is(err, ErrConflict) {
+			continue
+		}
+		if err != nil {
+			return Performed{}, fmt.Errorf("open question for %s: %w", id, err)
+		}
+		return Performed{OK: true, Question: q.ID}, nil
+	}
+	return Performed{}, fmt.Errorf("open question for %s: %w", id, ErrConflict)
+}
+
+// session is who asks, as the broker sees a Ticket.
+func (t *Ticket) session(language string) approvals.Session {
+	return approvals.Session{
+		ID: approvals.SessionID(t.ID), Title: t.Title, Short: t.Short(),
+		Source: t.Mandate.Source, Thread: t.Mandate.Thread, Place: t.Mandate.Place,
+		Anchor: t.Anchor, Direct: t.Direct, Requester: t.Mandate.Sender, Language: language,
+		Guard: approvals.Guard{Kind: KindTicket, ID: string(t.ID), Version: t.Version},
+	}
+}

@@ -1,0 +1,265 @@
+package orchestrator
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gatehouse-bot/gatehouse/approvals"
+	"github.com/gatehouse-bot/gatehouse/gate"
+)
+
+// Handout is an Eval as the driver sees it: the candidates and notices of one
+// Thread, and the Tickets that have the Thread.
+type Handout struct {
+	Thread        Thread
+	Eval          *Eval // nil: only notices
+	PolicyVersion int
+	Rules         []gate.Rule
+	Candidates    []Message
+	Notices       []Message
+	Tickets       []Ticket
+}
+
+// Driver decides candidates in the place of the main Session (DR-1).
+type Driver interface {
+	// Consider returns items for the candidates and notices. Candidates
+	// without an item stay undecided.
+	Consider(ctx context.Context, h Handout) ([]Routed, error)
+}
+
+// Routed is an item with the evaluation that it came out of, if any.
+type Routed struct {
+	Item
+	Evaluated bool
+	Verdicts  []RuleVerdict
+}
+
+// Considerer hands Evals to a driver in this process and routes its answer.
+type Considerer struct {
+	Service *Service
+	Driver  Driver
+	// Session is the driver's name in the Evals that it holds.
+	Session string
+}
+
+// Handle takes one Thread's candidates and notices through the driver. A crash
+// in between loses nothing: the Eval stays under way on the Thread and is
+// considered again (EV-7).
+func (c *Considerer) Handle(ctx context.Context, claim Claim) error {
+	id := gate.ThreadID(claim.Key)
+	if err := c.Service.FormEval(ctx, id, c.Session); err != nil {
+		return fmt.Errorf("form eval of %s: %w", id, err)
+	}
+	h, err := c.Service.handout(ctx, id)
+	if err != nil {
+		return err
+	}
+	items, err := c.Driver.Consider(ctx, h)
+	if err != nil {
+		return fmt.Errorf("consider %s: %w", id, err)
+	}
+	for _, it := range items {
+		if err := c.route(ctx, h, it); err != nil {
+			return err
+		}
+	}
+	if err := c.Service.AckNotices(ctx, id, ids(h.Notices)); err != nil {
+		return fmt.Errorf("acknowledge notices: %w", err)
+	}
+	return c.Service.considered(ctx, claim)
+}
+
+func (c *Considerer) route(ctx context.Context, h Handout, it Routed) error {
+	r := Ruling{PolicyVersion: h.PolicyVersion, By: ByMainSession, Evaluated: it.Evaluated, Verdicts: it.Verdicts}
+	if h.Eval != nil {
+		r.Eval = h.Eval.ID
+	}
+	res, err := c.Service.Route(ctx, it.Item, r)
+	if err != nil {
+		return fmt.Errorf("route %s: %w", it.Trigger, err)
+	}
+	log := c.Service.Log.With("trigger", it.Trigger, "action", it.Action, "ticket", res.Ticket, "decision", res.Decision)
+	if res.Error != nil {
+		log.WarnContext(ctx, "route refused", "reason", res.Error.Code)
+		return c.settle(ctx, it, r, res.Error)
+	}
+	log.InfoContext(ctx, "routed")
+	return nil
+}
+
+// settle gives a candidate whose item was refused for good a visible end
+// (OUT-6). The other refusals mean that it is decided, gone, or comes again.
+func (c *Considerer) settle(ctx context.Context, it Routed, r Ruling, why *RouteError) error {
+	switch why.Code {
+	case CodeExecutorNotAllowed, CodeNeedsNewAccept, CodeSenderNotListed, CodeUnknownTicket, CodeMissingField:
+	default:
+		return nil
+	}
+	end := Item{Trigger: it.Trigger, Action: ActIgnore, Reason: string(why.Code)}
+	if _, err := c.Service.Route(ctx, end, r); err != nil {
+		return fmt.Errorf("settle %s: %w", it.Trigger, err)
+	}
+	return nil
+}
+
+func ids(messages []Message) []gate.TriggerID {
+	list := make([]gate.TriggerID, len(messages))
+	for i, m := range messages {
+		list[i] = m.ID
+	}
+	return list
+}
+
+// handout reads what a driver needs to decide a Thread's candidates.
+func (s *Service) handout(ctx context.Context, id gate.ThreadID) (Handout, error) {
+	st, f, err := s.load(ctx, Want{Threads: []gate.ThreadID{id}})
+	if err != nil {
+		return Handout{}, err
+	}
+	th := st.Threads[id]
+	h := Handout{Thread: th, PolicyVersion: f.Policy.Version, Rules: f.Policy.Rules}
+	if e, ok := st.Evals[th.Eval]; ok {
+		h.Eval, h.PolicyVersion = &e, e.PolicyVersion
+		h.Candidates = pick(st.Messages, e.Undecided)
+	}
+	h.Notices = pick(st.Messages, th.Notices)
+	for _, k := range th.Tickets {
+		if t, ok := st.Tickets[k.Ticket]; ok && k.Kind == SubOwn {
+			h.Tickets = append(h.Tickets, t)
+		}
+	}
+	return h, nil
+}
+
+func pick(all map[gate.TriggerID]Message, ids []gate.TriggerID) []Message {
+	var list []Message
+	for _, id := range ids {
+		if m, ok := all[id]; ok {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// considerAgain is how long candidates that the driver left undecided wait.
+const considerAgain = 5 * time.Second
+
+// considered gives the claim of a Thread up, or keeps it due when candidates
+// or notices came meanwhile.
+func (s *Service) considered(ctx context.Context, c Claim) error {
+	st, err := s.Store.Load(ctx, Want{Threads: []gate.ThreadID{gate.ThreadID(c.Key)}})
+	if err != nil {
+		return err
+	}
+	th := st.Threads[gate.ThreadID(c.Key)]
+	ch := Changes{Claim: &c, Read: []approvals.Guard{{Kind: KindThread, ID: c.Key, Version: th.Version}}}
+	switch {
+	case th.Eval != "":
+		ch.Next = s.Now().Add(considerAgain)
+	case len(th.Queue) > 0 || len(th.Notices) > 0:
+		ch.Next = s.Now()
+	}
+	return s.Store.Commit(ctx, ch)
+}
+
+// Builtin is the driver without a model (DR-1): explicit candidates become a
+// Ticket, or are attached where the Thread has an active one; a message that
+// is nothing but a stop word stops; inferred candidates match no rule.
+type Builtin struct {
+	Settings Settings
+}
+
+// Consider decides every candidate of the hand-out.
+func (b Builtin) Consider(_ context.Context, h Handout) ([]Routed, error) {
+	var items []Routed
+	for _, m := range h.Notices {
+		if b.Settings.stopWord(m.Plain) {
+			items = append(items, b.stop(h, m)...)
+		}
+	}
+	for _, m := range h.Candidates {
+		items = append(items, b.candidate(h, m)...)
+	}
+	return items, nil
+}
+
+func (b Builtin) candidate(h Handout, m Message) []Routed {
+	active := h.active()
+	switch {
+	case m.Admission.Strength != gate.Explicit:
+		return []Routed{b.unmatched(h, m)}
+	case b.Settings.stopWord(m.Plain):
+		if items := b.stop(h, m); len(items) > 0 {
+			return items
+		}
+		return []Routed{b.ignore(m, "nothing to stop", b.whichOne(active))}
+	case len(active) > 0:
+		return []Routed{{Item: Item{Trigger: m.ID, Action: ActAttach, Ticket: active[0].ID, Reason: "the thread has an active ticket"}}}
+	}
+	title := oneLine(m.Plain, 80)
+	if title == "" {
+		title = oneLine(m.Text, 80)
+	}
+	if title == "" {
+		title = string(m.Kind)
+	}
+	return []Routed{{Item: Item{Trigger: m.ID, Action: ActAccept, Title: title, Brief: m.Text, Reason: "explicit request"}}}
+}
+
+// active are the Thread's active own Tickets, the newest activity first.
+func (h *Handout) active() []Ticket {
+	var list []Ticket
+	for _, t := range h.Tickets {
+		if t.Active() {
+			list = append(list, t)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Ticket) int { return b.ActiveAt.Compare(a.ActiveAt) })
+	return list
+}
+
+// stop stops the active Tickets whose requester speaks, else the only one.
+func (b Builtin) stop(h Handout, m Message) []Routed {
+	active := h.active()
+	own := slices.DeleteFunc(slices.Clone(active), func(t Ticket) bool {
+		return t.Mandate.Source != m.Source || !t.Mandate.Sender.Same(m.Sender)
+	})
+	if len(own) == 0 && len(active) == 1 {
+		own = active
+	}
+	var items []Routed
+	for _, t := range own {
+		items = append(items, Routed{Item: Item{Trigger: m.ID, Action: ActStop, Ticket: t.ID, Reason: "stop word"}})
+	}
+	return items
+}
+
+func (b Builtin) whichOne(active []Ticket) string {
+	w := work{Facts: Facts{Settings: b.Settings}}
+	if len(active) == 0 {
+		return w.text(sayNothingToStop)
+	}
+	var names []string
+	for _, t := range active {
+		names = append(names, "`"+t.Short()+"` "+t.Title)
+	}
+	return w.text(sayStopWhich, fmt.Sprint(names))
+}
+
+func (b Builtin) ignore(m Message, reason, public string) Routed {
+	return Routed{Item: Item{Trigger: m.ID, Action: ActIgnore, Reason: reason, PublicReason: public}}
+}
+
+// unmatched judges an inferred candidate: no rule has an expression that this
+// driver could match, so none does.
+func (b Builtin) unmatched(h Handout, m Message) Routed {
+	r := Routed{Item: Item{Trigger: m.ID, Action: ActIgnore, Reason: "no rule matches"}, Evaluated: true}
+	for _, rule := range h.Rules {
+		if rule.Enabled {
+			r.Verdicts = append(r.Verdicts, RuleVerdict{Rule: rule.ID, Reason: "the rule has no match expression"})
+		}
+	}
+	return r
+}

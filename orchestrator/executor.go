@@ -1,0 +1,152 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gatehouse-bot/gatehouse/approvals"
+	"github.com/gatehouse-bot/gatehouse/gate"
+)
+
+// TurnInput is an Input with the row that it points to.
+type TurnInput struct {
+	Input
+	Message  *Message
+	Question *approvals.Question
+}
+
+// Turn is what an embedded Executor is given: all Inputs that no Report or
+// turn end covers yet, oldest first, those of an interrupted turn again. So an
+// Executor that gives its actions keys can start over at any time (AC-2).
+type Turn struct {
+	Ticket Ticket
+	Inputs []TurnInput
+	// Act does an action (Service.Act).
+	Act func(ctx context.Context, cmd Command) (Performed, error)
+	// Question returns the latest state of a question that was asked.
+	Question func(ctx context.Context, id approvals.ID) (approvals.Question, error)
+}
+
+// Executor is an agent in this process that does Tickets' work. Turn returns
+// when it has nothing more to do for now; an error has the turn run again.
+type Executor interface {
+	Turn(ctx context.Context, t Turn) error
+}
+
+// Runner runs the turns of the embedded Executors.
+type Runner struct {
+	Service   *Service
+	Executors map[string]Executor
+}
+
+// Handle runs turns of one Ticket until it has nothing left to hand over. A
+// Ticket of a remote Executor is left to that Executor.
+func (r *Runner) Handle(ctx context.Context, c Claim) error {
+	id := gate.TicketID(c.Key)
+	for {
+		t, parked, err := r.Service.turnOf(ctx, id)
+		if err != nil {
+			return err
+		}
+		ex := r.Executors[t.Executor]
+		if ex == nil || !t.Active() || parked || (t.Delivered == t.Seq && !t.Turn) {
+			err := r.Service.giveUp(ctx, c, approvals.Guard{Kind: KindTicket, ID: c.Key, Version: t.Version})
+			if errors.Is(err, ErrConflict) {
+				continue
+			}
+			return err
+		}
+		if err := r.turn(ctx, id, ex); err != nil {
+			return fmt.Errorf("turn of %s: %w", id, err)
+		}
+	}
+}
+
+// turn opens the turn, runs the Executor, and ends the turn unless a question
+// is open: then it stays open until the answer comes (AP-7, DE-10).
+func (r *Runner) turn(ctx context.Context, id gate.TicketID, ex Executor) error {
+	s := r.Service
+	if err := s.openTurn(ctx, id); err != nil {
+		return err
+	}
+	turn, err := s.turnInputs(ctx, id)
+	if err != nil || len(turn.Inputs) == 0 {
+		return err
+	}
+	if err := ex.Turn(ctx, turn); err != nil {
+		return err
+	}
+	t, parked, err := s.turnOf(ctx, id)
+	if err != nil || parked || !t.Active() {
+		return err
+	}
+	last := turn.Inputs[len(turn.Inputs)-1].Seq
+	_, err = s.Act(ctx, id, Command{Verb: VerbTurnEnd, Upto: last})
+	return err
+}
+
+func (s *Service) openTurn(ctx context.Context, id gate.TicketID) error {
+	return s.transact(ctx, Want{Tickets: []gate.TicketID{id}}, func(st State, f Facts) Changes {
+		return OpenTurn(st, id, f)
+	})
+}
+
+// turnOf reads a Ticket; parked says that its turn is open, waits for an
+// answer, and there is nothing new to hand over.
+func (s *Service) turnOf(ctx context.Context, id gate.TicketID) (t Ticket, parked bool, err error) {
+	st, err := s.Store.Load(ctx, Want{Tickets: []gate.TicketID{id}, Questions: true})
+	if err != nil {
+		return Ticket{}, false, fmt.Errorf("load ticket %s: %w", id, err)
+	}
+	t = st.Tickets[id]
+	return t, len(st.Questions) > 0 && t.Delivered == t.Seq, nil
+}
+
+// turnInputs gathers what the open turn hands over.
+func (s *Service) turnInputs(ctx context.Context, id gate.TicketID) (Turn, error) {
+	st, err := s.Store.Load(ctx, Want{Tickets: []gate.TicketID{id}})
+	if err != nil {
+		return Turn{}, fmt.Errorf("load ticket %s: %w", id, err)
+	}
+	t := st.Tickets[id]
+	inputs, err := s.Store.Inputs(ctx, id, t.Covered)
+	if err != nil {
+		return Turn{}, fmt.Errorf("load inputs of %s: %w", id, err)
+	}
+	turn := Turn{Ticket: t, Question: s.Store.Question}
+	turn.Act = func(ctx context.Context, cmd Command) (Performed, error) { return s.Act(ctx, id, cmd) }
+	for _, in := range inputs {
+		if in.Seq > t.Delivered {
+			break
+		}
+		full, err := s.resolve(ctx, in)
+		if err != nil {
+			return Turn{}, err
+		}
+		turn.Inputs = append(turn.Inputs, full)
+	}
+	return turn, nil
+}
+
+// resolve reads the row that an Input points to.
+func (s *Service) resolve(ctx context.Context, in Input) (TurnInput, error) {
+	full := TurnInput{Input: in}
+	if in.Trigger != "" {
+		st, err := s.Store.Load(ctx, Want{Messages: []gate.TriggerID{in.Trigger}})
+		if err != nil {
+			return full, fmt.Errorf("load trigger %s: %w", in.Trigger, err)
+		}
+		if m, ok := st.Messages[in.Trigger]; ok {
+			full.Message = &m
+		}
+	}
+	if in.Question != "" {
+		q, err := s.Store.Question(ctx, in.Question)
+		if err != nil {
+			return full, fmt.Errorf("load question %s: %w", in.Question, err)
+		}
+		full.Question = &q
+	}
+	return full, nil
+}

@@ -1,0 +1,139 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gatehouse-bot/gatehouse/approvals"
+	"github.com/gatehouse-bot/gatehouse/gate"
+)
+
+// Sender sends one Outgoing to its platform. It returns a *gate.SendError that
+// says what to do with the row; any other error is tried again.
+type Sender interface {
+	Send(ctx context.Context, o gate.Outgoing) (gate.Sent, error)
+}
+
+// Outbox sends what the gateway says, lane by lane (OUT-1, OUT-2).
+type Outbox struct {
+	Service *Service
+	Senders map[gate.SourceID]Sender
+	// Keep is how long a row is tried before it is dropped with its reason.
+	Keep time.Duration
+}
+
+const outboxBatch = 16
+
+// Handle sends the rows of one lane in their order until it is empty or a row
+// has to wait. Other lanes go on meanwhile.
+func (o *Outbox) Handle(ctx context.Context, c Claim) error {
+	s := o.Service
+	for {
+		rows, err := s.Store.Outbox(ctx, c, outboxBatch)
+		if err != nil {
+			return fmt.Errorf("read outbox lane: %w", err)
+		}
+		if len(rows) == 0 {
+			return s.giveUp(ctx, c)
+		}
+		for _, row := range rows {
+			wait, err := o.send(ctx, c, row)
+			if err != nil || wait {
+				return err
+			}
+		}
+	}
+}
+
+// send sends one row and records what came of it; wait says that the lane must
+// rest, and that the claim was given up.
+func (o *Outbox) send(ctx context.Context, c Claim, row gate.Outgoing) (wait bool, err error) {
+	s := o.Service
+	if now := s.Now(); row.NotBefore.After(now) {
+		return true, s.Store.Commit(ctx, Changes{Claim: &c, Next: row.NotBefore})
+	}
+	src, sender := s.Sources[row.Source], o.Senders[row.Source]
+	switch {
+	case src == nil || sender == nil:
+		return false, o.dropped(ctx, c, row, "its source is not configured any more")
+	case !src.Enabled: // replies wait while a Source is off (OUT-3)
+		return true, s.Store.Commit(ctx, Changes{Claim: &c, Next: s.Now().Add(lastRetry)})
+	}
+	sent, err := sender.Send(ctx, row)
+	if err == nil {
+		return false, o.sent(ctx, c, row, sent)
+	}
+	return o.failed(ctx, c, row, err)
+}
+
+// sent records a success: the row goes, the echo of the message is known
+// (TR-3), and a question knows where it is shown (CA-6).
+func (o *Outbox) sent(ctx context.Context, c Claim, row gate.Outgoing, sent gate.Sent) error {
+	s := o.Service
+	for range commitTries {
+		ch := Changes{Claim: &c, Keep: true, SentIDs: []string{row.ID}}
+		if sent.Message != "" {
+			ch.Seen = []string{gate.MessageKey(row.Source, sent.Message)}
+		}
+		if row.Kind == gate.OutCard && sent.Message != "" {
+			if err := s.presented(ctx, &ch, row, sent); err != nil {
+				return err
+			}
+		}
+		err := s.Store.Commit(ctx, ch)
+		if !errors.Is(err, ErrConflict) {
+			s.Log.InfoContext(ctx, "sent", "source", row.Source, "thread", row.Thread, "kind", row.Kind,
+				"ticket", row.Ticket, "question", row.Question)
+			return err
+		}
+	}
+	return fmt.Errorf("record sent %s: %w", row.ID, ErrConflict)
+}
+
+func (s *Service) presented(ctx context.Context, ch *Changes, row gate.Outgoing, sent gate.Sent) error {
+	q, err := s.Store.Question(ctx, approvals.ID(row.Question))
+	if err != nil {
+		return fmt.Errorf("load question %s: %w", row.Question, err)
+	}
+	m := approvals.Message{Source: row.Source, Chat: sent.Chat, Message: sent.Message}
+	shown, effects := approvals.Presented(q, m, s.Now())
+	ch.Questions = []approvals.Question{shown}
+	ch.Add(effects)
+	return nil
+}
+
+// failed keeps the row for another try, or drops it with its reason.
+func (o *Outbox) failed(ctx context.Context, c Claim, row gate.Outgoing, cause error) (wait bool, err error) {
+	s := o.Service
+	after, reason := time.Duration(0), "could not be sent"
+	var refusal *gate.SendError
+	if errors.As(cause, &refusal) {
+		after, reason = refusal.After, refusal.Reason
+		if refusal.Class == gate.SendDropped {
+			return false, o.dropped(ctx, c, row, reason)
+		}
+	}
+	if s.Now().Sub(row.CreatedAt) > o.Keep {
+		return false, o.dropped(ctx, c, row, "tried for too long: "+reason)
+	}
+	row.Attempts++
+	row.LastError = reason
+	after = max(after, min(lastRetry, time.Second<<min(row.Attempts, 10)))
+	s.Log.WarnContext(ctx, "send failed", "source", row.Source, "thread", row.Thread, "kind", row.Kind,
+		"reason", reason, "attempts", row.Attempts, "again_in", after)
+	return true, s.Store.Commit(ctx, Changes{Claim: &c, Next: s.Now().Add(after), Retried: []gate.Outgoing{row}})
+}
+
+// dropped gives a row up and records why (OUT-3).
+func (o *Outbox) dropped(ctx context.Context, c Claim, row gate.Outgoing, reason string) error {
+	s := o.Service
+	s.Log.ErrorContext(ctx, "reply dropped", "source", row.Source, "thread", row.Thread, "kind", row.Kind, "reason", reason)
+	ch := Changes{Claim: &c, Keep: true, SentIDs: []string{row.ID}}
+	ch.Log = append(ch.Log, approvals.Record{
+		Type: "outgoing.dropped", At: s.Now(), Session: approvals.SessionID(row.Ticket),
+		Data: map[string]any{"id": row.ID, "kind": row.Kind, "thread": row.Thread, "reason": reason},
+	})
+	return s.Store.Commit(ctx, ch)
+}

@@ -1,0 +1,183 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/gatehouse-bot/gatehouse/approvals"
+	"github.com/gatehouse-bot/gatehouse/gate"
+)
+
+// Asker opens questions; approvals.Broker is one.
+type Asker interface {
+	Open(ctx context.Context, s approvals.Session, r approvals.Request) (q approvals.Question, created bool, err error)
+	Expire(ctx context.Context, id approvals.ID) error
+}
+
+// ServiceConfig is what a Service needs.
+type ServiceConfig struct {
+	Store     Store
+	Asker     Asker
+	Directory approvals.Directory
+	Sources   map[gate.SourceID]*gate.Source
+	Settings  Settings
+	Now       func() time.Time
+	// NewID returns a fresh id with that prefix, growing with time.
+	NewID func(prefix string) string
+	Log   *slog.Logger
+}
+
+// Service carries out what happens: it loads the part of the workspace that
+// an event touches, calls one pure transition and commits its Changes, again
+// from fresh state when something moved meanwhile.
+type Service struct {
+	ServiceConfig
+}
+
+// NewService returns a Service over a store.
+func NewService(c ServiceConfig) *Service { return &Service{ServiceConfig: c} }
+
+// Receive takes an arrival in (TR-2): when it returns nil the Trigger is
+// durable, or was known before (TR-1), or concerns nobody (AD-9).
+func (s *Service) Receive(ctx context.Context, a gate.Arrival) error {
+	a.Trigger.ID = gate.TriggerID(s.NewID("trg_"))
+	a.Trigger.Workspace = s.Settings.Workspace
+	a.Trigger.ReceivedAt = s.Now()
+	r, err := s.Store.Receive(ctx, a)
+	if err != nil {
+		return fmt.Errorf("receive trigger: %w", err)
+	}
+	s.Log.InfoContext(ctx, "trigger received", "source", a.Trigger.Source, "scope", a.Trigger.Scope,
+		"thread", a.Trigger.Thread, "trigger", a.Trigger.ID, "receipt", r)
+	return nil
+}
+
+// transition is one pure function with its event bound.
+type transition func(State, Facts) Changes
+
+// commitTries bounds how often a commit is tried from fresh state.
+const commitTries = 20
+
+// transact loads the neighbourhood of want, calls the transition and commits.
+func (s *Service) transact(ctx context.Context, want Want, step transition) error {
+	for range commitTries {
+		st, facts, err := s.load(ctx, want)
+		if err != nil {
+			return err
+		}
+		c := step(st, facts.Facts)
+		c.Read = append(c.Read, approvals.Guard{Kind: KindPolicy, Version: facts.version})
+		err = s.Store.Commit(ctx, c)
+		if !errors.Is(err, ErrConflict) {
+			return err
+		}
+	}
+	return fmt.Errorf("commit after %d tries: %w", commitTries, ErrConflict)
+}
+
+// facts are Facts with the stored version of the Policy record.
+type facts struct {
+	Facts
+	version int64
+}
+
+func (s *Service) load(ctx context.Context, want Want) (State, facts, error) {
+	st, err := neighbourhood(ctx, s.Store, want)
+	if err != nil {
+		return State{}, facts{}, fmt.Errorf("load state: %w", err)
+	}
+	p, err := s.Store.PolicyInForce(ctx)
+	if err != nil {
+		return State{}, facts{}, fmt.Errorf("load policy: %w", err)
+	}
+	f := Facts{
+		Now: s.Now(), Policy: &p.Policy, Sources: s.Sources, Settings: s.Settings, NewID: s.NewID,
+		Lists: s.listsOf(ctx, &st),
+	}
+	return st, facts{f, p.Version}, nil
+}
+
+// listsOf asks the directory about everybody whom a transition may ask about.
+func (s *Service) listsOf(ctx context.Context, st *State) map[Who]gate.Lists {
+	lists := map[Who]gate.Lists{}
+	ask := func(source gate.SourceID, sender gate.Sender) {
+		who := WhoIs(source, sender)
+		if _, asked := lists[who]; !asked {
+			lists[who] = s.Directory.Lists(ctx, source, sender)
+		}
+	}
+	for _, m := range st.Messages {
+		ask(m.Source, m.Sender)
+	}
+	for _, t := range st.Tickets {
+		ask(t.Mandate.Source, t.Mandate.Sender)
+	}
+	return lists
+}
+
+// Arrive carries out Arrive for a message of a claimed inbox partition.
+func (s *Service) Arrive(ctx context.Context, id gate.TriggerID, c Claim) error {
+	want := Want{Messages: []gate.TriggerID{id}}
+	if root, ok := s.directRoot(ctx, id); ok {
+		want.Messages = append(want.Messages, root)
+	}
+	return s.transact(ctx, want, func(st State, f Facts) Changes {
+		ch := Arrive(st, id, f)
+		ch.Claim, ch.Keep, ch.Took = &c, true, []gate.TriggerID{id}
+		return ch
+	})
+}
+
+// directRoot finds the message that a reply in a DM goes back to (TH-2).
+func (s *Service) directRoot(ctx context.Context, id gate.TriggerID) (gate.TriggerID, bool) {
+	st, err := s.Store.Load(ctx, Want{Messages: []gate.TriggerID{id}})
+	m, ok := st.Messages[id]
+	if err != nil || !ok || m.Addressing != gate.Direct || m.Place.Root == "" {
+		return "", false
+	}
+	root, err := s.Store.Known(ctx, gate.MessageKey(m.Source, m.Place.Root))
+	return root, err == nil && root != ""
+}
+
+// FormEval carries out FormEval.
+func (s *Service) FormEval(ctx context.Context, id gate.ThreadID, session string) error {
+	return s.transact(ctx, Want{Threads: []gate.ThreadID{id}}, func(st State, f Facts) Changes {
+		return FormEval(st, id, session, f)
+	})
+}
+
+// Route carries out one route item (RO-1).
+func (s *Service) Route(ctx context.Context, it Item, r Ruling) (Result, error) {
+	want := Want{Messages: []gate.TriggerID{it.Trigger}}
+	if it.Ticket != "" {
+		want.Tickets = []gate.TicketID{it.Ticket}
+	}
+	var res Result
+	err := s.transact(ctx, want, func(st State, f Facts) Changes {
+		var c Changes
+		c, res = Route(st, it, r, f)
+		return c
+	})
+	return res, err
+}
+
+// AckNotices carries out AckNotices.
+func (s *Service) AckNotices(ctx context.Context, id gate.ThreadID, seen []gate.TriggerID) error {
+	return s.transact(ctx, Want{Threads: []gate.ThreadID{id}}, func(st State, f Facts) Changes {
+		return AckNotices(st, id, seen, f)
+	})
+}
+
+// StopByCommand carries out StopByCommand.
+func (s *Service) StopByCommand(ctx context.Context, id gate.TicketID, by string) error {
+	var refused error
+	err := s.transact(ctx, Want{Tickets: []gate.TicketID{id}}, func(st State, f Facts) Changes {
+		var c Changes
+		c, refused = StopByCommand(st, id, by, f)
+		return c
+	})
+	return errors.Join(refused, err)
+}
