@@ -1,0 +1,198 @@
+package feishu
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"github.com/gatehouse-bot/gatehouse/approvals"
+	"github.com/gatehouse-bot/gatehouse/gate"
+)
+
+// Intake makes an Arrival durable.
+type Intake interface {
+	// Receive returns nil once the Arrival is durable, or known, or dropped on
+	// purpose. On an error the platform is asked to send it again (TR-2).
+	Receive(ctx context.Context, a gate.Arrival) error
+}
+
+// Answers is the broker as this adapter needs it.
+type Answers interface {
+	// Answer settles a question; its errors are those of package approvals.
+	Answer(ctx context.Context, r approvals.AnswerRequest) (approvals.Result, error)
+	// Question loads one in its latest state.
+	Question(ctx context.Context, id approvals.ID) (approvals.Question, error)
+}
+
+const (
+	maxBody = 1 << 20
+	// platformPatience is under the 3 s in which Feishu wants its answer
+	// (facts A.7, C.2).
+	platformPatience = 2500 * time.Millisecond
+	retryAfter       = "5"
+)
+
+// Handler is the webhook of one Source: events and card callbacks come to one
+// address (FS-1). It answers 405, 413, 401 for every fault alike, 503 with
+// Retry-After when the Arrival is not durable, and else 200. It does nothing
+// before signature, token, app and tenant are right, and logs no body, token or
+// text. Set the fields before serving; the optional ones may stay nil.
+type Handler struct {
+	bot     *Bot
+	intake  Intake
+	answers Answers
+	log     *slog.Logger
+
+	// Source is asked at every request what is received now.
+	Source func() gate.Source
+	// Count counts what was refused or ignored, by reason. Optional.
+	Count func(Reason)
+	// Now is the clock. Optional.
+	Now func() time.Time
+}
+
+// NewHandler returns the webhook of bot's Source.
+func NewHandler(bot *Bot, source func() gate.Source, intake Intake, answers Answers, log *slog.Logger) *Handler {
+	return &Handler{bot: bot, intake: intake, answers: answers, log: log.With("source", bot.cfg.ID),
+		Source: source, Count: func(Reason) {}, Now: time.Now}
+}
+
+// ServeHTTP answers one event or callback.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		reply(w, http.StatusMethodNotAllowed, map[string]string{"msg": "POST only"})
+		return
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		reply(w, http.StatusRequestEntityTooLarge, map[string]string{"msg": "body too large"})
+		return
+	case err != nil:
+		h.refuse(w, refused(ReasonEnvelope))
+		return
+	}
+	h.answer(w, r, h.read(r.Header, body))
+}
+
+// read verifies, decrypts and translates. Its order is FS-1's: nothing is
+// decrypted under a bad signature, and without one only a challenge passes.
+func (h *Handler) read(header http.Header, body []byte) Event {
+	if media, _, err := mime.ParseMediaType(header.Get("Content-Type")); err != nil || media != "application/json" {
+		return refused(ReasonMedia)
+	}
+	signature := checkSignature(header, h.bot.cfg.EncryptKey, body)
+	if signature == badlySigned {
+		return refused(hint(body, ReasonSignature))
+	}
+	plain, err := open(body, h.bot.cfg.EncryptKey)
+	switch {
+	case errors.Is(err, errPlainBody):
+		return refused(hint(body, ReasonPlain))
+	case err != nil:
+		return refused(ReasonDecrypt)
+	}
+	ev := h.translate(plain)
+	if signature == unsigned && ev.Outcome != Challenge {
+		return refused(ReasonUnsigned)
+	}
+	return ev
+}
+
+// hint recognises the retired forms, which come in plaintext or under another
+// signature, so that the log can say what to change in the console (FS-4).
+func hint(body []byte, otherwise Reason) Reason {
+	env, err := decodeEnvelope(body)
+	switch {
+	case err == nil && env.isOldCard():
+		return ReasonOldCard
+	case err == nil && env.isV1():
+		return ReasonV1
+	}
+	return otherwise
+}
+
+// translate turns a panic into an ignored event: a body that breaks us would
+// break us again four times (facts F14).
+func (h *Handler) translate(plain []byte) (ev Event) {
+	defer func() {
+		if p := recover(); p != nil {
+			h.log.Error("translate event", "err", fmt.Sprintf("panic of type %T", p), "stack", string(debug.Stack()))
+			ev = ignored(ReasonPanic)
+		}
+	}()
+	return Translate(Setting{
+		Config: h.bot.cfg, Source: h.Source(), BotOpenID: h.bot.OpenID(),
+		Tenant: h.bot.Tenant(), Sent: h.bot.sent.has, Now: h.Now(),
+	}, plain)
+}
+
+func (h *Handler) answer(w http.ResponseWriter, r *http.Request, ev Event) {
+	if ev.Tenant != "" && !h.bot.pinTenant(ev.Tenant) {
+		ev = refused(ReasonTenant)
+	}
+	switch ev.Outcome {
+	case Ignored:
+		h.Count(ev.Reason)
+		h.log.Debug("event ignored", "reason", ev.Reason)
+		reply(w, http.StatusOK, struct{}{})
+	case Challenge:
+		reply(w, http.StatusOK, map[string]string{"challenge": ev.Challenge})
+	case CardClick:
+		h.click(w, r, ev)
+	case Triggered:
+		h.receive(w, r, ev)
+	case Refused:
+		h.refuse(w, ev)
+	default:
+		h.refuse(w, ev)
+	}
+}
+
+// refuse gives every fault the same answer (FS-1).
+func (h *Handler) refuse(w http.ResponseWriter, ev Event) {
+	h.Count(ev.Reason)
+	switch ev.Reason {
+	case ReasonV1:
+		h.log.Warn("event refused: subscribe to the 2.0 version of this event in the developer console", "reason", ev.Reason)
+	case ReasonOldCard:
+		h.log.Warn("card callback refused: subscribe to card.action.trigger in the developer console, not to the old callback", "reason", ev.Reason)
+	default:
+		h.log.Info("event refused", "reason", ev.Reason)
+	}
+	reply(w, http.StatusUnauthorized, map[string]string{"msg": "unauthorized"})
+}
+
+// receive answers 200 only once the Arrival is durable (TR-2).
+func (h *Handler) receive(w http.ResponseWriter, r *http.Request, ev Event) {
+	ctx, cancel := context.WithTimeout(r.Context(), platformPatience)
+	defer cancel()
+	if err := h.intake.Receive(ctx, ev.Arrival); err != nil {
+		h.log.Error("receive event", "thread", ev.Arrival.Trigger.Thread, "err", err)
+		w.Header().Set("Retry-After", retryAfter)
+		reply(w, http.StatusServiceUnavailable, map[string]string{"msg": "try again"})
+		return
+	}
+	reply(w, http.StatusOK, struct{}{})
+}
+
+// reply writes JSON, the header before the status (facts F10), every value
+// encoded (F11) and never null (F19).
+func reply(w http.ResponseWriter, status int, body any) {
+	b, err := json.Marshal(body)
+	if err != nil {
+		status, b = http.StatusInternalServerError, []byte("{}")
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(b)
+}

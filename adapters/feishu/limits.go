@@ -1,0 +1,32 @@
+package feishu
+
+// The platform's limits, as data (facts C.6, D.2). What is a little under a
+// platform number leaves room for what the platform adds when it measures.
+const (
+	// maxCardBytes: cards and posts may have 30 KB (230025).
+	maxCardBytes = 28 * 1024
+	// maxTextBytes: a text request may have 150 KB.
+	maxTextBytes = 140 * 1024
+	// maxElements of a card, maxTables in its Markdown (230099, 11310).
+	maxElements = 200
+	maxTables   = 5
+	// maxUUID of a create or reply.
+	maxUUID = 50
+
+	// partBytes is the Markdown of one message of a split reply: doubled by
+	// quoting it still fits maxCardBytes.
+	partBytes = 12 * 1024
+
+	// What an agent wrote is cut visibly at these on a card (CA-2).
+	cardPromptBytes  = 4 * 1024
+	cardPreviewBytes = 4 * 1024
+	cardPreviewLines = 80
+	cardLabelRunes   = 40
+	cardTitleRunes   = 80
+	cardReasonRunes  = 400
+	cardAnswerRunes  = 1000
+	cardDetailRunes  = 200
+
+	// sentMemory is how many ids of sent messages a process remembers (FS-2).
+	sentMemory = 2048
+)
