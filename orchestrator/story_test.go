@@ -1,0 +1,337 @@
+package orchestrator_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatehouse-bot/gatehouse/approvals"
+	"github.com/gatehouse-bot/gatehouse/gate"
+	"github.com/gatehouse-bot/gatehouse/orchestrator"
+	"github.com/gatehouse-bot/gatehouse/orchestrator/storetest"
+)
+
+// house is a whole orchestrator over the in-memory store, with a platform
+// that records what is sent to it.
+type house struct {
+	t      *testing.T
+	store  *storetest.Mem
+	svc    *orchestrator.Service
+	broker *approvals.Broker
+	worker *orchestrator.Worker
+	out    *platform
+	said   int
+}
+
+// platform records what is sent, once an id, and can refuse.
+type platform struct {
+	mu   sync.Mutex
+	sent []gate.Outgoing
+	ids  map[string]string
+	fail func(gate.Outgoing) error
+}
+
+func (p *platform) Send(_ context.Context, o gate.Outgoing) (gate.Sent, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.fail != nil {
+		if err := p.fail(o); err != nil {
+			return gate.Sent{}, err
+		}
+	}
+	if id, again := p.ids[o.ID]; again {
+		return gate.Sent{Message: id, Chat: o.Place.Chat}, nil
+	}
+	id := fmt.Sprintf("om_sent_%d", len(p.sent))
+	p.ids[o.ID], p.sent = id, append(p.sent, o)
+	return gate.Sent{Message: id, Chat: o.Place.Chat}, nil
+}
+
+func (p *platform) lines() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var lines []string
+	for _, o := range p.sent {
+		lines = append(lines, strings.TrimSpace(string(o.Kind)+" "+o.Text+string(o.Reaction)))
+	}
+	return lines
+}
+
+const (
+	listed   = "ou_lin"
+	stranger = "ou_wang"
+	chat     = "oc_ops"
+)
+
+func testPolicy() gate.Policy {
+	return gate.Policy{Mode: gate.Observe, Sources: map[gate.SourceID]gate.SourcePolicy{
+		"feishu": {Allow: []string{listed}, Table: gate.Table{gate.ChatScope(chat): {}}},
+	}}
+}
+
+func newHouse(t *testing.T, script ...orchestrator.ScriptStep) *house {
+	t.Helper()
+	h := &house{t: t, store: storetest.NewMem(), out: &platform{ids: map[string]string{}}}
+	log := slog.New(slog.DiscardHandler)
+	var n int
+	var mu sync.Mutex
+	newID := func(prefix string) string {
+		mu.Lock()
+		defer mu.Unlock()
+		n++
+		return fmt.Sprintf("%s%08x", prefix, n)
+	}
+	sources := map[gate.SourceID]*gate.Source{"feishu": {
+		ID: "feishu", Platform: gate.Feishu, Enabled: true, Refusal: gate.RefuseByReaction,
+		Scopes: map[gate.Scope]gate.Receive{gate.ChatScope(chat): gate.ReceiveMentions, gate.DirectChat: gate.ReceiveAll},
+	}}
+	directory := &orchestrator.Lists{States: h.store}
+	h.broker = approvals.NewBroker(approvals.BrokerConfig{
+		Workspace: "default", Store: h.store, Directory: directory,
+		Settings: approvals.Settings{Timeout: 5 * time.Minute}, Now: time.Now, NewID: func() string { return newID("") }, Logger: log,
+	})
+	h.svc = orchestrator.NewService(orchestrator.ServiceConfig{
+		Store: h.store, Asker: h.broker, Directory: directory, Sources: sources, Now: time.Now, NewID: newID, Log: log,
+		Settings: orchestrator.Settings{
+			Workspace: "default", Language: "en", StopWords: []string{"stop", "停"},
+			EvalTimeout: 10 * time.Minute, MaxRequeues: 2, DirectQuiet: 30 * time.Minute,
+		},
+	})
+	if _, err := h.svc.ApplyFile(t.Context(), testPolicy()); err != nil {
+		t.Fatalf("ApplyFile: %v", err)
+	}
+	handlers := h.svc.Handlers()
+	considerer := &orchestrator.Considerer{Service: h.svc, Driver: orchestrator.Builtin{Settings: h.svc.Settings}, Session: "builtin"}
+	runner := &orchestrator.Runner{Service: h.svc, Executors: map[string]orchestrator.Executor{"default": orchestrator.Echo{Script: script}}}
+	outbox := &orchestrator.Outbox{Service: h.svc, Senders: map[gate.SourceID]orchestrator.Sender{"feishu": h.out}, Keep: time.Hour}
+	handlers[orchestrator.DueEval], handlers[orchestrator.DueTurn], handlers[orchestrator.DueOutbox] = considerer.Handle, runner.Handle, outbox.Handle
+	h.worker = orchestrator.NewWorker(orchestrator.WorkerConfig{
+		Queue: h.store, States: h.store, Handlers: handlers, Lease: 10 * time.Second, Poll: 250 * time.Millisecond,
+		Limit: 8, Now: time.Now, Log: log,
+	})
+	return h
+}
+
+// run works in the background until the test's end.
+func (h *house) run() {
+	ctx, cancel := context.WithCancel(h.t.Context())
+	done := make(chan error, 1)
+	go func() { done <- h.worker.Run(ctx, ctx) }()
+	h.t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			h.t.Errorf("Run: %v", err)
+		}
+	})
+}
+
+// settle lets everything that is due happen.
+func (h *house) settle() {
+	time.Sleep(3 * time.Second) // fake time
+	synctest.Wait()
+}
+
+type words struct {
+	from    string
+	text    string
+	root    string
+	mention bool
+	id      string
+}
+
+func (h *house) say(s words) string {
+	h.t.Helper()
+	h.said++
+	if s.id == "" {
+		s.id = fmt.Sprintf("om_%d", h.said)
+	}
+	root := s.root
+	if root == "" {
+		root = s.id
+	}
+	addressing := gate.NotAddressed
+	if s.mention {
+		addressing = gate.Mention
+	}
+	thread := gate.ThreadID("feishu~" + chat + "~" + root)
+	err := h.svc.Receive(h.t.Context(), gate.Arrival{
+		Trigger: gate.Trigger{
+			Source: "feishu", Scope: gate.ChatScope(chat), Thread: thread, Place: gate.Place{Chat: chat, Root: root},
+			Kind: gate.KindMessage, Sender: gate.Sender{Kind: gate.Person, ID: s.from, Name: s.from},
+			Addressing: addressing, Text: s.text, Plain: s.text, IDs: gate.PlatformIDs{Message: s.id}, OccurredAt: time.Now(),
+		},
+		Keys: []string{gate.MessageKey("feishu", s.id)}, Lane: string(thread), OnlyIfLive: addressing == gate.NotAddressed,
+	})
+	if err != nil {
+		h.t.Fatalf("Receive(%q): %v", s.text, err)
+	}
+	return s.id
+}
+
+func (h *house) ticket() orchestrator.Ticket {
+	h.t.Helper()
+	list, _, err := h.store.ListTickets(h.t.Context(), orchestrator.TicketFilter{}, orchestrator.Page{Limit: 10})
+	if err != nil || len(list) != 1 {
+		h.t.Fatalf("ListTickets() = %d tickets, %v; want one", len(list), err)
+	}
+	return list[0]
+}
+
+func (h *house) question() approvals.Question {
+	h.t.Helper()
+	list, err := h.store.OpenQuestions(h.t.Context(), approvals.SessionID(h.ticket().ID))
+	if err != nil || len(list) != 1 {
+		h.t.Fatalf("OpenQuestions() = %d, %v; want one", len(list), err)
+	}
+	return list[0]
+}
+
+func (h *house) want(lines ...string) {
+	h.t.Helper()
+	got := h.out.lines()
+	if strings.Join(got, "\n") != strings.Join(lines, "\n") {
+		h.t.Errorf("sent:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(lines, "\n"))
+	}
+}
+
+func approvalScript() []orchestrator.ScriptStep {
+	return []orchestrator.ScriptStep{
+		{Approve: &approvals.Operation{Tool: "deploy", Preview: "deploy {{text}}", Reason: "to staging"}},
+		{Done: "done: {{text}}"},
+	}
+}
+
+func TestMainJob(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, approvalScript()...)
+		h.run()
+		h.say(words{from: listed, text: "1.4.2", mention: true})
+		h.settle()
+		tk := h.ticket()
+		accepted := "reply Accepted `" + tk.Short() + "`: 1.4.2"
+		h.want("react received", accepted, "card")
+
+		q := h.question()
+		click := approvals.AnswerRequest{
+			ID: q.ID, OptionID: approvals.OptionApprove, Via: approvals.ViaCard, Source: "feishu",
+			Message: &approvals.Message{Source: "feishu", Chat: chat, Message: "om_sent_2"},
+		}
+		click.Who = gate.Sender{Kind: gate.Person, ID: stranger}
+		if _, err := h.broker.Answer(t.Context(), click); err == nil {
+			t.Error("Answer by a stranger was taken (CA-3)")
+		}
+		click.Who.ID = listed
+		if _, err := h.broker.Answer(t.Context(), click); err != nil {
+			t.Errorf("Answer by the requester: %v", err)
+		}
+		h.settle()
+		h.want("react received", accepted, "card", "reply done: 1.4.2", "card_update")
+		if tk := h.ticket(); tk.Active() || tk.End.Reason != orchestrator.EndCompleted {
+			t.Errorf("ticket is %s, %+v; want completed", tk.State, tk.End)
+		}
+	})
+}
+
+func TestStory(t *testing.T) {
+	t.Parallel()
+	t.Run("an unlisted person's mention is refused with its reason (AD-5, OUT-6)", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			h := newHouse(t)
+			h.run()
+			h.say(words{from: stranger, text: "deploy", mention: true})
+			h.settle()
+			h.say(words{from: stranger, text: "deploy!!", mention: true})
+			h.settle()
+			h.want("react refused") // at most one an hour
+			list, _, _ := h.store.ListMessages(t.Context(), orchestrator.MessageFilter{}, orchestrator.Page{Limit: 10})
+			for _, m := range list {
+				if m.State != orchestrator.StateNotAdmitted || m.Admission.Reason == "" || m.Why == "" {
+					t.Errorf("message is %s, %+v; want not_admitted with a reason", m.State, m.Admission)
+				}
+			}
+		})
+	})
+	t.Run("a redelivery changes nothing (TR-1)", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			h := newHouse(t)
+			h.run()
+			id := h.say(words{from: listed, text: "hello", mention: true})
+			h.settle()
+			before := h.out.lines()
+			h.say(words{from: listed, text: "hello", mention: true, id: id})
+			h.settle()
+			h.want(before...)
+			h.ticket()
+		})
+	})
+	t.Run("a follow-up resumes the finished Ticket (RE-1), a stop by its requester ends it for good (ST-3)", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			h := newHouse(t)
+			h.run()
+			root := h.say(words{from: listed, text: "hello", mention: true})
+			h.settle()
+			h.say(words{from: stranger, text: "and again", root: root})
+			h.settle()
+			tk := h.ticket()
+			h.want("react received", "reply Accepted `"+tk.Short()+"`: hello", "reply hello", "reply and again")
+			h.say(words{from: listed, text: "stop", root: root})
+			h.settle()
+			if tk := h.ticket(); tk.Active() {
+				t.Errorf("ticket is %s after stop", tk.State)
+			}
+		})
+	})
+	t.Run("stop while an approval is open cancels it and withdraws the Mandate (RO-4, DE-7)", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			h := newHouse(t, approvalScript()...)
+			h.run()
+			root := h.say(words{from: listed, text: "1.4.2", mention: true})
+			h.settle()
+			q := h.question()
+			h.say(words{from: listed, text: "停", root: root})
+			h.settle()
+			tk := h.ticket()
+			if tk.Active() || tk.Mandate.State != gate.MandateWithdrawn {
+				t.Errorf("ticket %s, mandate %s; want ended, withdrawn", tk.State, tk.Mandate.State)
+			}
+			q, err := h.broker.Question(t.Context(), q.ID)
+			if err != nil || q.Status != approvals.StatusCancelled {
+				t.Errorf("question is %s, %v; want cancelled", q.Status, err)
+			}
+			h.say(words{from: listed, text: "go on please", root: root})
+			h.settle()
+			if tk := h.ticket(); tk.Active() {
+				t.Error("a stopped ticket was woken (ST-3)")
+			}
+		})
+	})
+	t.Run("an approval that nobody answers is unavailable, and the work is told (DE-6, AP-2)", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			h := newHouse(t, approvalScript()...)
+			h.run()
+			h.say(words{from: listed, text: "1.4.2", mention: true})
+			h.settle()
+			q := h.question()
+			time.Sleep(6 * time.Minute)
+			synctest.Wait()
+			q, err := h.broker.Question(t.Context(), q.ID)
+			if err != nil || q.Status != approvals.StatusTimedOut || q.Outcome.Allows() {
+				t.Errorf("question is %s, outcome %s, %v; want timed out, unavailable", q.Status, q.Outcome, err)
+			}
+			if tk := h.ticket(); tk.Active() {
+				t.Errorf("ticket is still %s", tk.State)
+			}
+		})
+	})
+}
