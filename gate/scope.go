@@ -52,7 +52,7 @@ func (r Receive) Takes(a Addressing) bool {
 	case ReceiveAll:
 		return true
 	case ReceiveMentions:
-		return a != NotAddressed
+		return a.Addresses()
 	case ReceiveOff:
 		return false
 	}
