@@ -190,10 +190,19 @@ func entryNames(entry string, s Sender) bool {
 	if entry == s.ID || entry == "id:"+s.ID {
 		return true
 	}
+	if isNumber(entry) {
+		return false
+	}
 	for _, a := range s.Aliases {
 		if strings.EqualFold(entry, a) {
 			return true
 		}
 	}
 	return false
+}
+
+// isNumber reports whether an entry is a bare number. That is an id and never
+// an alias: anybody can register a login that is somebody's number.
+func isNumber(entry string) bool {
+	return entry != "" && strings.Trim(entry, "0123456789") == ""
 }

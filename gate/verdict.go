@@ -52,22 +52,59 @@ func (b Basis) String() string {
 	return basisKinds.word(uint8(b.Kind))
 }
 
-// MarshalText gives the wire word.
-func (b Basis) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
+// MarshalText gives the wire word. A Basis that UnmarshalText would refuse has
+// none.
+func (b Basis) MarshalText() ([]byte, error) {
+	if b.Kind == TableCell {
+		if b.Row == "" || b.Cell == NoCell {
+			return nil, fmt.Errorf("basis %q names no cell", b)
+		}
+		if _, err := cells.text(uint8(b.Cell)); err != nil {
+			return nil, err
+		}
+		return []byte(b.String()), nil
+	}
+	return basisKinds.text(uint8(b.Kind))
+}
 
-// UnmarshalText reads the wire word.
+// UnmarshalText reads the wire word, and leaves b as it is when it is none.
 func (b *Basis) UnmarshalText(text []byte) error {
 	rest, isCell := strings.CutPrefix(string(text), "cell:")
-	if !isCell {
-		*b = Basis{}
-		return basisKinds.parse(text, (*uint8)(&b.Kind))
+	if isCell {
+		return b.parseCell(rest)
 	}
-	cut := strings.LastIndexByte(rest, '/')
-	if cut < 0 {
+	var k BasisKind
+	if err := basisKinds.parse(text, (*uint8)(&k)); err != nil {
+		return err
+	}
+	if k == TableCell {
 		return fmt.Errorf("basis %q names no cell", text)
 	}
-	*b = Basis{Kind: TableCell, Row: Scope(rest[:cut])}
-	return b.Cell.UnmarshalText([]byte(rest[cut+1:]))
+	*b = Basis{Kind: k}
+	return nil
+}
+
+// parseCell reads "<row>/<cell>". A row is taken as it is: one that the
+// configuration no longer has was once a basis.
+func (b *Basis) parseCell(s string) error {
+	row, cell, ok := cutLast(s, '/')
+	var c Cell
+	if err := c.UnmarshalText([]byte(cell)); err != nil {
+		return err
+	}
+	if !ok || row == "" || c == NoCell {
+		return fmt.Errorf("basis %q names no cell", "cell:"+s)
+	}
+	*b = Basis{Kind: TableCell, Row: Scope(row), Cell: c}
+	return nil
+}
+
+func cutLast(s string, sep byte) (before, after string, ok bool) {
+	i := strings.LastIndexByte(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+1:], true
 }
 
 // Standing is what Tickets stand on a Thread for the purpose of AD-3 and AD-4.
