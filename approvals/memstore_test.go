@@ -19,10 +19,11 @@ type memStore struct {
 	out    []string // the ids of all Outgoings
 	log    []approvals.Record
 	// commits counts those that were stored. before runs, once, in front of
-	// the next commit; fail refuses all commits.
-	commits int
-	before  func()
-	fail    error
+	// the next commit; fail refuses all commits, failReads all reads.
+	commits   int
+	before    func()
+	fail      error
+	failReads error
 }
 
 type memRow struct {
@@ -47,6 +48,9 @@ func (m *memStore) Question(ctx context.Context, id approvals.ID) (approvals.Que
 }
 
 func (m *memStore) read(id approvals.ID) (q approvals.Question, err error) {
+	if m.failReads != nil {
+		return q, m.failReads
+	}
 	r, ok := m.rows[id]
 	if !ok {
 		return q, approvals.ErrNotFound
@@ -59,6 +63,9 @@ func (m *memStore) read(id approvals.ID) (q approvals.Question, err error) {
 func (m *memStore) OpenQuestions(ctx context.Context, s approvals.SessionID) (open []approvals.Question, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.failReads != nil {
+		return nil, m.failReads
+	}
 	for _, id := range m.order {
 		q, err := m.read(id)
 		if err != nil {

@@ -89,7 +89,6 @@ func endType(s Status) string {
 	case StatusTimedOut:
 		return RecordTimedOut
 	case StatusCancelled, StatusOpen:
-		return RecordCancelled
 	}
 	return RecordCancelled
 }
