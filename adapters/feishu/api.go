@@ -46,10 +46,12 @@ func (a *api) call(ctx context.Context, what string, do func(context.Context, la
 			return nil, fmt.Errorf("%s: get a tenant token: %w", what, err)
 		}
 		resp, err := do(ctx, larkcore.WithTenantAccessToken(token))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", what, trim(err))
+		if err == nil {
+			err = answered(resp)
+		} else {
+			err = trim(err)
 		}
-		err = answered(resp)
+		err = of(what, err)
 		if try == 0 && classOf(err) == classToken {
 			bad = token
 			continue
@@ -65,6 +67,9 @@ func (a *api) call(ctx context.Context, what string, do func(context.Context, la
 // of the platform's: an answer can quote what was sent, or be a whole page
 // (facts F27).
 type apiError struct {
+	// call is what was asked: some codes mean different things to different
+	// calls (facts section 0).
+	call   string
 	status int
 	code   int
 	// sub is the ErrCode inside a 230099's message (facts D.3).
@@ -80,6 +85,15 @@ func (e *apiError) Error() string {
 		return fmt.Sprintf("feishu answered code %d (HTTP %d)", e.code, e.status)
 	}
 	return fmt.Sprintf("feishu answered HTTP %d", e.status)
+}
+
+// of names the call that an error answered.
+func of(call string, err error) error {
+	var e *apiError
+	if errors.As(err, &e) {
+		e.call = call
+	}
+	return err
 }
 
 // answered reads code and status: business errors come with HTTP 400 or 200,

@@ -105,19 +105,19 @@ func newRecent(limit int) *recent {
 	return &recent{known: make(map[string]struct{}, limit), ring: make([]string, limit)}
 }
 
-func (r *recent) add(id string) {
-	if id == "" {
-		return
-	}
+// add remembers an id and returns the one that it forgets for it, or "".
+func (r *recent) add(id string) (gone string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, ok := r.known[id]; ok {
-		return
+	if _, ok := r.known[id]; ok || id == "" {
+		return ""
 	}
-	delete(r.known, r.ring[r.next])
+	gone = r.ring[r.next]
+	delete(r.known, gone)
 	r.ring[r.next] = id
 	r.known[id] = struct{}{}
 	r.next = (r.next + 1) % len(r.ring)
+	return gone
 }
 
 func (r *recent) has(id string) bool {

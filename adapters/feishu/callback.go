@@ -1,7 +1,164 @@
 package feishu
 
-import "net/http"
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"sync"
 
+	"github.com/gatehouse-bot/gatehouse/approvals"
+	"github.com/gatehouse-bot/gatehouse/gate"
+)
+
+// callbackReply is what a click is answered with (facts C.2).
+type callbackReply struct {
+	Toast toast     `json:"toast"`
+	Card  *cardBody `json:"card,omitempty"`
+}
+
+type toast struct {
+	Type    string            `json:"type"`
+	Content string            `json:"content"`
+	I18n    map[string]string `json:"i18n"`
+}
+
+type cardBody struct {
+	Type string          `json:"type"`
+	Data json.RawMessage `json:"data"`
+}
+
+// click answers a card callback, always with 200: another status shows the
+// person a platform code (facts C.3, 200671). The answer is durable before the
+// response (CA-4). A refused click leaves the card as it is.
 func (h *Handler) click(w http.ResponseWriter, r *http.Request, ev Event) {
-	reply(w, http.StatusOK, struct{}{})
+	if known, ok := h.replies.get(ev.ID); ok {
+		reply(w, http.StatusOK, known)
+		return
+	}
+	kind, final := toastForged, (*approvals.Question)(nil)
+	if ev.Reason != "" {
+		h.Count(ev.Reason)
+		h.log.Warn("card click refused", "reason", ev.Reason)
+	} else {
+		kind, final = h.settle(r.Context(), ev.Click)
+	}
+	out := h.render(kind, final)
+	if kind != toastUnavailable {
+		h.replies.put(ev.ID, out)
+	}
+	reply(w, http.StatusOK, out)
+}
+
+// settle asks the broker, and tells what to show: a toast, and the question
+// whose final card takes the clicked one's place.
+func (h *Handler) settle(ctx context.Context, req approvals.AnswerRequest) (kind toastKind, final *approvals.Question) {
+	ctx, cancel := context.WithTimeout(ctx, platformPatience)
+	defer cancel()
+	defer func() {
+		if p := recover(); p != nil {
+			h.logPanic("answer card", p)
+			kind, final = toastUnavailable, nil
+		}
+	}()
+	res, err := h.answers.Answer(ctx, req)
+	kind = toastOf(res, err)
+	if kind == toastUnavailable {
+		h.log.Error("answer card", "question", req.ID, "err", err)
+	}
+	if res.Question.ID == "" || !res.Question.Status.Terminal() {
+		return kind, nil
+	}
+	switch kind {
+	case toastRecorded, toastAlready, toastAnswered, toastTimedOut, toastCancelled:
+		return kind, &res.Question
+	case toastUnavailable, toastNotYou, toastWrongCard, toastUnknown, toastInvalid, toastForged:
+		return kind, nil
+	}
+	return kind, nil
+}
+
+// toastOf maps the broker's answer to what the person reads; an error that it
+// does not know means that nobody knows whether it was recorded.
+func toastOf(res approvals.Result, err error) toastKind {
+	switch {
+	case err == nil && res.Deduped:
+		return toastAlready
+	case err == nil:
+		return toastRecorded
+	case errors.Is(err, approvals.ErrAnswered):
+		return toastAnswered
+	case errors.Is(err, approvals.ErrClosed) && res.Question.Status == approvals.StatusCancelled:
+		return toastCancelled
+	case errors.Is(err, approvals.ErrClosed):
+		return toastTimedOut
+	case errors.Is(err, approvals.ErrNotAllowed):
+		return toastNotYou
+	case errors.Is(err, approvals.ErrWrongCard):
+		return toastWrongCard
+	case errors.Is(err, approvals.ErrNotFound):
+		return toastUnknown
+	case errors.Is(err, approvals.ErrInvalid):
+		return toastInvalid
+	}
+	return toastUnavailable
+}
+
+func (h *Handler) render(kind toastKind, final *approvals.Question) callbackReply {
+	zh, en := chinese().toast[kind], english().toast[kind]
+	out := callbackReply{Toast: toast{Type: kind.style(), Content: zh, I18n: map[string]string{"zh_cn": zh, "en_us": en}}}
+	if h.bot.cfg.Language == "en" {
+		out.Toast.Content = en
+	}
+	if final != nil {
+		out.Card = &cardBody{Type: "raw", Data: Card(h.bot.cfg, *final, gate.Sender{})}
+	}
+	return out
+}
+
+// style is the toast's type.
+func (k toastKind) style() string {
+	switch k {
+	case toastRecorded:
+		return "success"
+	case toastAlready:
+		return "info"
+	case toastAnswered, toastTimedOut, toastCancelled, toastNotYou, toastWrongCard, toastInvalid:
+		return "warning"
+	case toastUnavailable, toastUnknown, toastForged:
+		return "error"
+	}
+	return "error"
+}
+
+// replies remembers what a callback was answered with, so that a transport
+// duplicate gets the same. Correctness does not need it: answering is
+// idempotent (DE-4).
+type replies struct {
+	mu     sync.Mutex
+	byID   map[string]callbackReply
+	recent *recent
+}
+
+func newReplies(limit int) *replies {
+	return &replies{byID: map[string]callbackReply{}, recent: newRecent(limit)}
+}
+
+func (r *replies) get(eventID string) (callbackReply, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out, ok := r.byID[eventID]
+	return out, ok
+}
+
+func (r *replies) put(eventID string, out callbackReply) {
+	if eventID == "" {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if gone := r.recent.add(eventID); gone != "" {
+		delete(r.byID, gone)
+	}
+	r.byID[eventID] = out
 }

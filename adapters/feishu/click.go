@@ -24,8 +24,8 @@ func (s Setting) readClick(env envelope) Event {
 		ev.Reason = ReasonForged
 		return ev
 	}
-	v, ok := readValue(c.Action.Value)
-	if !ok || !s.Config.genuine(v) {
+	v, ok := s.signedBy(c)
+	if !ok {
 		ev.Reason = ReasonForged
 		return ev
 	}
@@ -39,6 +39,15 @@ func (s Setting) readClick(env envelope) Event {
 	}
 	ev.Click = s.answer(env, c, v)
 	return ev
+}
+
+// signedBy finds the signed value of what was pressed, in its value or, for a
+// form that came without one, in its name.
+func (s Setting) signedBy(c click) (value, bool) {
+	if v, ok := readValue(c.Action.Value); ok {
+		return v, s.Config.genuine(v)
+	}
+	return s.Config.readName(string(c.Action.Name))
 }
 
 func (s Setting) answer(env envelope, c click, v value) approvals.AnswerRequest {

@@ -23,10 +23,22 @@ const (
 	classTooLate               // the card cannot be updated any more
 )
 
-// classes names what each code means for create, reply, patch and react. Codes
-// that mean something else at another endpoint are looked up there only (facts
-// section 0); one that is missing is retried.
-func classes(code int) (class, string) {
+// The calls whose codes differ from the others'.
+const (
+	callReply = "reply"
+	callPatch = "update card"
+)
+
+// classes names what a code means for a call (facts D.3). Codes that mean
+// something else at another endpoint are told apart by it (facts section 0);
+// one that is missing is retried.
+func classes(call string, code int) (class, string) {
+	switch {
+	case call == callReply && code == 230072:
+		return classAnchor, "an aggregated message cannot be replied to"
+	case call == callReply && code == 230075:
+		return classGone, "the chat is encrypted"
+	}
 	switch code {
 	case 99991400, 230020, 11232, 11233:
 		return classRetry, "rate limit"
@@ -64,6 +76,10 @@ func classes(code int) (class, string) {
 		return classContent, "the content was refused by a content check"
 	case 230099, 230001, 230054, 230055, 11310, 200621, 200861, 200570, 100290:
 		return classContent, "the content was refused"
+	case 231001:
+		return classContent, "the emoji was refused"
+	case 231002:
+		return classGone, "the bot may not react there"
 	case 99992361, 99992351, 99992354:
 		return classGone, "an id belongs to another app or is malformed"
 	case 230031:
@@ -87,7 +103,7 @@ func classOf(err error) class {
 	case e.code == 0 && e.status == http.StatusRequestEntityTooLarge:
 		return classContent
 	}
-	c, _ := classes(e.code)
+	c, _ := classes(e.call, e.code)
 	return c
 }
 
@@ -101,7 +117,7 @@ func sendError(err error) error {
 	out := &gate.SendError{Class: gate.SendDropped, Reason: "feishu does not answer", Err: err}
 	var e *apiError
 	if errors.As(err, &e) {
-		_, out.Reason = classes(e.code)
+		_, out.Reason = classes(e.call, e.code)
 		out.After = e.after
 	}
 	switch classOf(err) {

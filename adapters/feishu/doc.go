@@ -24,5 +24,5 @@
 // either (facts F26): each Bot has its own.
 //
 // Recalls, edits and the bot's coming and going are acked and counted for now;
-// eventReaders in translate.go is where they get their readers.
+// Setting.read in translate.go is where they get their readers.
 package feishu

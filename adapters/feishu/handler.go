@@ -49,6 +49,7 @@ type Handler struct {
 	intake  Intake
 	answers Answers
 	log     *slog.Logger
+	replies *replies
 
 	// Source is asked at every request what is received now.
 	Source func() gate.Source
@@ -60,8 +61,10 @@ type Handler struct {
 
 // NewHandler returns the webhook of bot's Source.
 func NewHandler(bot *Bot, source func() gate.Source, intake Intake, answers Answers, log *slog.Logger) *Handler {
-	return &Handler{bot: bot, intake: intake, answers: answers, log: log.With("source", bot.cfg.ID),
-		Source: source, Count: func(Reason) {}, Now: time.Now}
+	return &Handler{
+		bot: bot, intake: intake, answers: answers, log: log.With("source", bot.cfg.ID), replies: newReplies(replyMemory),
+		Source: source, Count: func(Reason) {}, Now: time.Now,
+	}
 }
 
 // ServeHTTP answers one event or callback.
@@ -126,7 +129,7 @@ func hint(body []byte, otherwise Reason) Reason {
 func (h *Handler) translate(plain []byte) (ev Event) {
 	defer func() {
 		if p := recover(); p != nil {
-			h.log.Error("translate event", "err", fmt.Sprintf("panic of type %T", p), "stack", string(debug.Stack()))
+			h.logPanic("translate event", p)
 			ev = ignored(ReasonPanic)
 		}
 	}()
@@ -134,6 +137,11 @@ func (h *Handler) translate(plain []byte) (ev Event) {
 		Config: h.bot.cfg, Source: h.Source(), BotOpenID: h.bot.OpenID(),
 		Tenant: h.bot.Tenant(), Sent: h.bot.sent.has, Now: h.Now(),
 	}, plain)
+}
+
+// logPanic logs where it happened; a panic's value can quote what was read.
+func (h *Handler) logPanic(what string, p any) {
+	h.log.Error(what, "err", fmt.Sprintf("panic of type %T", p), "stack", string(debug.Stack()))
 }
 
 func (h *Handler) answer(w http.ResponseWriter, r *http.Request, ev Event) {
@@ -176,13 +184,24 @@ func (h *Handler) refuse(w http.ResponseWriter, ev Event) {
 func (h *Handler) receive(w http.ResponseWriter, r *http.Request, ev Event) {
 	ctx, cancel := context.WithTimeout(r.Context(), platformPatience)
 	defer cancel()
-	if err := h.intake.Receive(ctx, ev.Arrival); err != nil {
+	if err := h.store(ctx, ev.Arrival); err != nil {
 		h.log.Error("receive event", "thread", ev.Arrival.Trigger.Thread, "err", err)
 		w.Header().Set("Retry-After", retryAfter)
 		reply(w, http.StatusServiceUnavailable, map[string]string{"msg": "try again"})
 		return
 	}
 	reply(w, http.StatusOK, struct{}{})
+}
+
+// store turns a panic into an error: nobody knows whether it is durable.
+func (h *Handler) store(ctx context.Context, a gate.Arrival) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			h.logPanic("receive event", p)
+			err = errors.New("intake panicked")
+		}
+	}()
+	return h.intake.Receive(ctx, a)
 }
 
 // reply writes JSON, the header before the status (facts F10), every value

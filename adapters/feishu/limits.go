@@ -29,4 +29,6 @@ const (
 
 	// sentMemory is how many ids of sent messages a process remembers (FS-2).
 	sentMemory = 2048
+	// replyMemory is how many answers to callbacks it remembers.
+	replyMemory = 512
 )

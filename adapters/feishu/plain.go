@@ -1,41 +1,22 @@
 package feishu
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/gatehouse-bot/gatehouse/adapters/internal/markdown"
+)
 
 // plainText is Markdown without code blocks, code spans, quotes and HTML
 // comments: what a command or a name may be looked for in (Trigger.Plain).
-func plainText(markdown string) string {
+func plainText(text string) string {
 	var keep []string
-	bar := ""
-	for _, line := range strings.Split(markdown, "\n") {
-		body := strings.TrimLeft(line, " ")
-		mark := fenceMark(body)
-		switch {
-		case bar != "":
-			if mark != "" && mark[0] == bar[0] && len(mark) >= len(bar) && strings.TrimSpace(body[len(mark):]) == "" {
-				bar = ""
-			}
-		case mark != "":
-			bar = mark
-		case strings.HasPrefix(body, ">"):
-		default:
+	var fences markdown.Fences
+	for _, line := range strings.Split(text, "\n") {
+		if !fences.Line(line) && !strings.HasPrefix(strings.TrimLeft(line, " "), ">") {
 			keep = append(keep, line)
 		}
 	}
 	return strings.TrimSpace(dropComments(dropSpans(strings.Join(keep, "\n"))))
-}
-
-// fenceMark is the run of ` or ~ that opens or closes a code block, or "".
-func fenceMark(s string) string {
-	for _, c := range [...]string{"`", "~"} {
-		if n := len(s) - len(strings.TrimLeft(s, c)); n >= 3 {
-			if c == "`" && strings.Contains(s[n:], "`") {
-				return "" // a code span on one line
-			}
-			return s[:n]
-		}
-	}
-	return ""
 }
 
 // dropSpans takes out code spans: a run of backticks up to the next run of the

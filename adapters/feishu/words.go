@@ -1,1 +1,103 @@
 package feishu
+
+import "github.com/gatehouse-bot/gatehouse/approvals"
+
+// words are what cards, toasts and notices say, in one language.
+type words struct {
+	approvalTitle, questionTitle string
+	task, tool, reason           string
+	recommended, asStated        string
+	whoMayAnswer, until          string
+	requester, approvers, listed string
+	cutNotice, whole             string
+	textHint, submit, rejectWith string
+	approve, reject              string
+
+	approved, rejected, answered, timedOut, cancelled string
+	answerIs                                          string
+	replyCommand, approveOrReject, answerCommand      string
+	anchorGone                                        string
+	pending                                           string
+
+	toast map[toastKind]string
+}
+
+// toastKind is what a click came to.
+type toastKind uint8
+
+const (
+	toastUnavailable toastKind = iota // the zero value: ask again
+	toastRecorded
+	toastAlready
+	toastAnswered
+	toastTimedOut
+	toastCancelled
+	toastNotYou
+	toastWrongCard
+	toastUnknown
+	toastInvalid
+	toastForged
+)
+
+func wordsOf(language string) words {
+	if language == "en" {
+		return english()
+	}
+	return chinese()
+}
+
+// language of a question: its own, else the Source's.
+func (c Config) wordsFor(q approvals.Question) words {
+	if l := q.Session.Language; l == "zh" || l == "en" {
+		return wordsOf(l)
+	}
+	return wordsOf(c.Language)
+}
+
+func chinese() words {
+	return words{
+		approvalTitle: "需要审批", questionTitle: "需要回答",
+		task: "任务", tool: "工具", reason: "原因",
+		recommended: "建议", asStated: "以上操作内容为智能体自述，网关没有看到实际调用。",
+		whoMayAnswer: "谁可以回答", until: "截止",
+		requester: "请求人", approvers: "审批人", listed: "请求人（须在名单中）",
+		cutNotice: "⚠️ 已截断：还有 %d 字节没有显示", whole: "查看全文",
+		textHint: "在这里填写", submit: "提交", rejectWith: "附理由拒绝",
+		approve: "同意", reject: "拒绝",
+		approved: "✅ 已同意", rejected: "⛔ 已拒绝", answered: "✅ 已回答", timedOut: "⌛ 已超时，没有人回答", cancelled: "已取消",
+		answerIs:     "回答",
+		replyCommand: "请回复命令来回答：", approveOrReject: "/approve %[1]s 或 /reject %[1]s", answerCommand: "/answer %s 你的回答",
+		anchorGone: "（原消息已不在，改发在这里）",
+		pending:    "待处理",
+		toast: map[toastKind]string{
+			toastUnavailable: "暂时无法记录，请稍后再点一次", toastRecorded: "已记录", toastAlready: "之前已记录同样的回答",
+			toastAnswered: "已经有人回答过了", toastTimedOut: "已过截止时间，这次点击不算数", toastCancelled: "这个问题已取消",
+			toastNotYou: "你不能回答这个问题", toastWrongCard: "这张卡片不是原来的那张，请在原卡片上操作", toastUnknown: "找不到这个问题",
+			toastInvalid: "这个回答无效，请选择一个选项或填写内容", toastForged: "无法识别的卡片按钮",
+		},
+	}
+}
+
+func english() words {
+	return words{
+		approvalTitle: "Approval needed", questionTitle: "Answer needed",
+		task: "Task", tool: "Tool", reason: "Reason",
+		recommended: "Recommended", asStated: "The operation is as stated by the agent; the gateway did not see the call.",
+		whoMayAnswer: "Who may answer", until: "Until",
+		requester: "the requester", approvers: "the approvers", listed: "the requester (while listed)",
+		cutNotice: "⚠️ Cut: %d more bytes are not shown", whole: "See the whole",
+		textHint: "Write here", submit: "Submit", rejectWith: "Reject with this reason",
+		approve: "Approve", reject: "Reject",
+		approved: "✅ Approved", rejected: "⛔ Rejected", answered: "✅ Answered", timedOut: "⌛ Timed out, nobody answered", cancelled: "Cancelled",
+		answerIs:     "Answer",
+		replyCommand: "Answer by replying with a command:", approveOrReject: "/approve %[1]s or /reject %[1]s", answerCommand: "/answer %s your answer",
+		anchorGone: "(The original message is gone, so this is said here.)",
+		pending:    "Open",
+		toast: map[toastKind]string{
+			toastUnavailable: "Cannot be recorded right now, please try again", toastRecorded: "Recorded", toastAlready: "The same answer was recorded before",
+			toastAnswered: "Somebody has already answered", toastTimedOut: "Too late: this click does not count", toastCancelled: "This question was cancelled",
+			toastNotYou: "You may not answer this question", toastWrongCard: "This is not the original card, please use that one", toastUnknown: "This question does not exist",
+			toastInvalid: "Not a valid answer: choose an option or write something", toastForged: "This card's button is not ours",
+		},
+	}
+}
