@@ -205,6 +205,10 @@ func TestBrokerOpen(t *testing.T) {
 		if _, _, err := d.Open(t.Context(), ticket(), second); !errors.Is(err, approvals.ErrTooManyOpen) {
 			t.Errorf("Open(second) = %v, want ErrTooManyOpen", err)
 		}
+		withdrawn := with(approval(), func(r *approvals.Request) { r.RequestID, r.Withdrawn = "req-3", true })
+		if q, _, err := d.Open(t.Context(), ticket(), withdrawn); err != nil || q.Status != approvals.StatusCancelled {
+			t.Errorf("Open(withdrawn) = %s, %v, want it recorded: it takes no room", q.Status, err)
+		}
 		d.now = at(time.Hour)
 		if _, _, err := d.Open(t.Context(), ticket(), second); err != nil {
 			t.Errorf("Open(second), the first timed out = %v", err)

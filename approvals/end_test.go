@@ -234,6 +234,17 @@ func TestHistory(t *testing.T) {
 			t.Errorf("%d events, counts %v, want %v", len(q.Events), counts, want)
 		}
 	})
+	t.Run("DE-9 two transitions of one state share no memory", func(t *testing.T) {
+		t.Parallel()
+		q := openShown(t, choice())
+		q.Events, q.Messages = slices.Grow(q.Events, 9), slices.Grow(q.Messages, 9)
+		one, _ := approvals.Presented(q, approvals.Message{Message: "om_1"}, t0)
+		two, _ := approvals.Presented(q, approvals.Message{Message: "om_2"}, t0)
+		three, _ := approvals.Cancel(q, "stopped", t0)
+		if one.Messages[1].Message != "om_1" || two.Messages[1].Message != "om_2" || newest(q, one) != "presented" || newest(q, three) != "cancelled" {
+			t.Errorf("messages %v, %v; events %s, %s", one.Messages, two.Messages, history(one), history(three))
+		}
+	})
 	t.Run("DE-9 when asked and when answered can be told from the row", func(t *testing.T) {
 		t.Parallel()
 		q := inState(t, choice(), approvals.StatusAnswered)

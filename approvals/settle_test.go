@@ -226,6 +226,14 @@ func TestSettleAtTheDeadline(t *testing.T) {
 			t.Errorf("Settle(…) = %q, %v, %v", res.Reason, eff.Due, err)
 		}
 	})
+	t.Run("AP-2a text grants nothing, even where a row wrongly allows it", func(t *testing.T) {
+		t.Parallel()
+		bad := q
+		bad.AllowFreeText = true
+		if _, _, err := approvals.Settle(bad, say("approve"), at(time.Second)); !errors.Is(err, approvals.ErrInvalid) {
+			t.Errorf("Settle(text) = %v, want ErrInvalid", err)
+		}
+	})
 	t.Run("DE-1 a status that is not known is terminal", func(t *testing.T) {
 		t.Parallel()
 		bad := q
