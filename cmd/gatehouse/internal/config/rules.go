@@ -1,0 +1,43 @@
+package config
+
+import "github.com/gatehouse-bot/gatehouse/gate"
+
+func readRules(n node, to *[]gate.Rule) {
+	ids := map[string]bool{}
+	n.list(func(item node) {
+		item.object(func(o *object) {
+			r := readRule(o)
+			if ids[r.ID] && r.ID != "" {
+				id := o.key("id")
+				id.fault("%s is taken; give each rule an id of its own", id.got())
+			}
+			ids[r.ID] = true
+			*to = append(*to, r)
+		})
+	})
+}
+
+// readRule decodes a rule (RU-5). It is enabled unless it says otherwise, and
+// its work is acknowledged (RU-4).
+func readRule(o *object) gate.Rule {
+	r := gate.Rule{Enabled: true, Acknowledge: true}
+	o.must("id", "Mandates and verdicts name the rule by it").match(&r.ID, plainName, nameForm)
+	r.Name = r.ID
+	o.key("name").nonEmpty().text(&r.Name)
+	o.key("description").text(&r.Description)
+	o.key("instructions").text(&r.Instructions)
+	o.key("enabled").boolean(&r.Enabled)
+	o.key("match").text(&r.Match)
+	o.key("acknowledge").boolean(&r.Acknowledge)
+	o.key("review").object(func(o *object) { readReview(o, &r.Review) })
+	r.Executors = o.key("executors").executors()
+	return r
+}
+
+func readReview(o *object, to *gate.Review) {
+	o.key("reviewers").texts(&to.Reviewers)
+	approvals := o.key("approvals")
+	if approvals.integer(&to.Approvals, 0, 100) && to.Approvals > 0 && len(to.Reviewers) == 0 {
+		approvals.fault("nobody could approve; name reviewers")
+	}
+}
