@@ -95,7 +95,7 @@ func tableSays(p point, isListed, addresses bool) (basis, says string) {
 }
 
 func TestAdmitIsPage02(t *testing.T) {
-	everywhere(t, func(in *input, _ int) error {
+	everywhere(t, every, func(in *input) error {
 		v := in.admit()
 		strength, basis := oracle(in.point)
 		if v.Strength.String() != strength || v.Basis.String() != basis {
@@ -106,7 +106,7 @@ func TestAdmitIsPage02(t *testing.T) {
 }
 
 func TestNoVerdictIsWithoutRuleAndReason(t *testing.T) {
-	everywhere(t, func(in *input, _ int) error {
+	everywhere(t, ownList, func(in *input) error {
 		v := in.admit()
 		switch {
 		case v.Rule == "" || v.Reason == "":
@@ -121,7 +121,7 @@ func TestNoVerdictIsWithoutRuleAndReason(t *testing.T) {
 }
 
 func TestAnUnknownListIsSaidInTheReason(t *testing.T) {
-	everywhere(t, func(in *input, i int) error {
+	everywhere(t, ownList, func(in *input) error {
 		if in.allow != gate.Unknown || in.kind != gate.Person {
 			return nil
 		}

@@ -8,7 +8,7 @@ import (
 )
 
 func TestBotsAndCIAreNeverExplicit(t *testing.T) {
-	everywhere(t, func(in *input, _ int) error {
+	everywhere(t, ownList, func(in *input) error {
 		if v := in.admit(); in.kind != gate.Person && v.Strength == gate.Explicit {
 			return fmt.Errorf("AD-1, AD-7 Admit(%s) = %s, want at most inferred", in, show(v))
 		}
@@ -17,7 +17,7 @@ func TestBotsAndCIAreNeverExplicit(t *testing.T) {
 }
 
 func TestNothingIsInferredInModeOff(t *testing.T) {
-	everywhere(t, func(in *input, _ int) error {
+	everywhere(t, ownList, func(in *input) error {
 		if v := in.admit(); in.mode == gate.Off && v.Strength == gate.Inferred {
 			return fmt.Errorf("AD-6 Admit(%s) = %s, want none", in, show(v))
 		}
@@ -114,7 +114,7 @@ func TestARowUpsideDownGivesAListedPersonLess(t *testing.T) {
 // where it is inferred, since no other mode accepts, and an executor that the
 // Policy allows. Where the list was unknown, it may wait but never fails.
 func TestWhatIsAdmittedStands(t *testing.T) {
-	everywhere(t, func(in *input, _ int) error {
+	everywhere(t, ownList, func(in *input) error {
 		v := in.admit()
 		if !v.Admitted() || v.Strength == gate.Inferred && in.mode != gate.Auto {
 			return nil
