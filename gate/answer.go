@@ -28,8 +28,8 @@ type Answerer struct {
 type AnswerRules struct {
 	// Approval: the question approves an operation.
 	Approval bool
-	// RequesterSource and Requester name the requester of the Ticket. For
-	// question of the main Session there is none.
+	// RequesterSource and Requester name the requester of the Ticket. A
+	// question of the main Session has none.
 	RequesterSource SourceID
 	Requester       Sender
 	// RequesterListed is whether the requester is listed today.

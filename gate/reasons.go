@@ -24,8 +24,7 @@ const (
 // the sender therefore counted as not listed (AD-11).
 const MembershipUnknown = " (the list could not be read, which counts as not listed)"
 
-// The reason of WithinLimits: each begins with the word that is counted
-// (AD-13).
+// The reasons of WithinLimits begin with the word that is counted (AD-13).
 const (
 	ReasonSenderRate    = "rate_limited: the sender asked too often within the hour"
 	ReasonScopeRate     = "rate_limited: the scope was asked too often within the hour"
