@@ -1,0 +1,81 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/gatehouse-bot/gatehouse/orchestrator"
+)
+
+// Lists is what the lists are read from; every orchestrator.Store is one. A
+// cursor that is none of its own is approvals.ErrInvalid.
+type Lists interface {
+	ListMessages(ctx context.Context, f orchestrator.MessageFilter, p orchestrator.Page) ([]orchestrator.Message, string, error)
+	ListTickets(ctx context.Context, f orchestrator.TicketFilter, p orchestrator.Page) ([]orchestrator.Ticket, string, error)
+	ListDecisions(ctx context.Context, f orchestrator.DecisionFilter, p orchestrator.Page) ([]orchestrator.Decision, string, error)
+	ListThreads(ctx context.Context, p orchestrator.Page) ([]orchestrator.Thread, string, error)
+	Depths(ctx context.Context) (orchestrator.Depths, error)
+}
+
+// Records is what single objects are read from; every orchestrator.Store is
+// one.
+type Records interface {
+	// Load reads the records named; those that do not exist are left out.
+	Load(ctx context.Context, w orchestrator.Want) (orchestrator.State, error)
+}
+
+// Config is what the handler works with. Lists, Records, Now and Log are
+// needed; without the rest it refuses more, never less.
+type Config struct {
+	Lists   Lists
+	Records Records
+	// Status returns the health entries. The gateway is healthy when there
+	// are some and all of them are ok.
+	Status func(ctx context.Context) []Entry
+	// Ready returns nil while the store answers and the gateway does not
+	// drain. Nil is not ready.
+	Ready func(ctx context.Context) error
+	// Tokens are all that open the listener.
+	Tokens []Token
+	// Hosts are the names it answers to beside the loopback's: the listen
+	// address and the public URL, each as configured.
+	Hosts []string
+	// TurnTimeout is an executor's turn_timeout; not positive, or nil: 30 min.
+	TurnTimeout func(executor string) time.Duration
+	Now         func() time.Time
+	Log         *slog.Logger
+}
+
+// api is the handler.
+type api struct {
+	lists       Lists
+	records     Records
+	status      func(context.Context) []Entry
+	ready       func(context.Context) error
+	turnTimeout func(string) time.Duration
+	table       table
+	tokens      keyring
+	hosts       hosts
+	now         func() time.Time
+	log         *slog.Logger
+}
+
+// New returns the admin listener's handler.
+func New(c Config) http.Handler {
+	a := &api{
+		lists: c.Lists, records: c.Records, status: c.Status, ready: c.Ready, turnTimeout: c.TurnTimeout,
+		table: newTable(routes()), tokens: newKeyring(c.Tokens), hosts: newHosts(c.Hosts), now: c.Now, log: c.Log,
+	}
+	if a.status == nil {
+		a.status = func(context.Context) []Entry { return nil }
+	}
+	if a.ready == nil {
+		a.ready = func(context.Context) error { return errNotReady }
+	}
+	if a.turnTimeout == nil {
+		a.turnTimeout = func(string) time.Duration { return 0 }
+	}
+	return a
+}

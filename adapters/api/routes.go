@@ -1,0 +1,106 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gorilla/mux"
+)
+
+// action answers one call. What it returns is sent as JSON.
+type action func(a *api, ctx context.Context, c call) (any, error)
+
+// route is one call of the listener.
+type route struct {
+	method string
+	path   string // of mux; {id} names one object
+	// roles may call it; of a route without roles nobody may.
+	roles  []Role
+	public bool // needs no token, and any Host will do
+	action action
+}
+
+// routes is all that the listener offers. It drives the router, and the
+// document of the interface is checked against it.
+func routes() []route {
+	readers := []Role{Operator, Viewer, Orchestrator}
+	all := []Role{Operator, Viewer, Orchestrator, Executor}
+	const get = http.MethodGet
+	return []route{
+		{get, "/healthz", nil, true, (*api).getHealth},
+		{get, "/readyz", nil, true, (*api).getReady},
+		{get, "/v1/status", readers, false, (*api).getStatus},
+		{get, "/v1/capabilities", all, false, (*api).getCapabilities},
+		{get, "/v1/triggers", readers, false, (*api).listTriggers},
+		{get, "/v1/triggers/{id}", readers, false, (*api).getTrigger},
+		{get, "/v1/threads", readers, false, (*api).listThreads},
+		{get, "/v1/threads/{id}", readers, false, (*api).getThread},
+		{get, "/v1/tickets", all, false, (*api).listTickets},
+		{get, "/v1/tickets/{id}", all, false, (*api).getTicket},
+		{get, "/v1/decisions", readers, false, (*api).listDecisions},
+	}
+}
+
+// table finds routes: mux knows the paths, and under each path stand its
+// methods.
+type table struct {
+	router  *mux.Router
+	methods map[string]map[string]route // by path, then by method
+}
+
+func newTable(list []route) table {
+	// A path that is not clean is none of ours; mux would redirect it.
+	t := table{mux.NewRouter().SkipClean(true), map[string]map[string]route{}}
+	for _, rt := range list {
+		if t.methods[rt.path] == nil {
+			t.methods[rt.path] = map[string]route{}
+			t.router.Path(rt.path).Name(rt.path)
+		}
+		t.methods[rt.path][rt.method] = rt
+	}
+	return t
+}
+
+// find returns the route of a request and the id in its path. Where the path
+// is unknown it is errNoRoute; where the method is, a wrongMethod beside a
+// route that has the path.
+func (t table) find(r *http.Request) (rt route, id string, err error) {
+	var match mux.RouteMatch
+	if !t.router.Match(r, &match) {
+		return route{}, "", errNoRoute
+	}
+	path := match.Route.GetName()
+	method := r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	if rt, ok := t.methods[path][method]; ok {
+		return rt, match.Vars["id"], nil
+	}
+	return route{path: path, public: t.public(path)}, "", wrongMethod{t.allow(path)}
+}
+
+// public reports whether every call of the path is.
+func (t table) public(path string) bool {
+	for _, rt := range t.methods[path] {
+		if !rt.public {
+			return false
+		}
+	}
+	return true
+}
+
+// allow is the value of the Allow header of a path.
+func (t table) allow(path string) string {
+	var methods []string
+	for m := range t.methods[path] {
+		methods = append(methods, m)
+		if m == http.MethodGet {
+			methods = append(methods, http.MethodHead)
+		}
+	}
+	slices.Sort(methods)
+	return strings.Join(methods, ", ")
+}

@@ -1,0 +1,104 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gatehouse-bot/gatehouse/approvals"
+	"github.com/gatehouse-bot/gatehouse/gate"
+	"github.com/gatehouse-bot/gatehouse/orchestrator"
+)
+
+// listTickets is GET /v1/tickets?state=&executor=, the youngest first.
+func (a *api) listTickets(ctx context.Context, c call) (any, error) {
+	p, err := c.query.page()
+	if err != nil {
+		return nil, err
+	}
+	f, none, err := ticketFilter(c)
+	if err != nil || none {
+		return list[ticket]{Items: []ticket{}}, err
+	}
+	found, next, err := a.lists.ListTickets(ctx, f, p)
+	if err != nil {
+		return nil, fmt.Errorf("list tickets: %w", err)
+	}
+	show, err := a.shower(ctx, found)
+	if err != nil {
+		return nil, err
+	}
+	return listOf(found, next, show), nil
+}
+
+// ticketFilter says which Tickets are asked for. An executor gets those of its
+// own, whatever it asks; none says that it asked for others, which it does not
+// have.
+func ticketFilter(c call) (f orchestrator.TicketFilter, none bool, err error) {
+	f.Executor = c.query.get("executor")
+	switch {
+	case c.who.role == Executor && (f.Executor == "" || f.Executor == "me"):
+		f.Executor = c.who.executor
+	case f.Executor == "me":
+		return f, false, badQuery(`executor "me" is for tokens of role executor; name one.`)
+	}
+	f.State, err = oneOf(c.query, "state", orchestrator.TicketActive, orchestrator.TicketEnded)
+	return f, !c.who.sees(f.Executor), err
+}
+
+// sees reports whether the caller may know of an executor's Tickets.
+func (who caller) sees(executor string) bool {
+	return who.role != Executor || who.executor == executor
+}
+
+// getTicket is GET /v1/tickets/{id}.
+func (a *api) getTicket(ctx context.Context, c call) (any, error) {
+	id := gate.TicketID(c.id)
+	t, err := loaded(ctx, a, c.id, orchestrator.Want{Tickets: []gate.TicketID{id}},
+		func(s *orchestrator.State) (orchestrator.Ticket, bool) {
+			t, ok := s.Tickets[id]
+			return t, ok && c.who.sees(t.Executor)
+		})
+	if err != nil {
+		return nil, err
+	}
+	show, err := a.shower(ctx, []orchestrator.Ticket{t})
+	if err != nil {
+		return nil, err
+	}
+	return show(&t), nil
+}
+
+// shower returns how these Tickets are shown now: with their stages, for which
+// it looks up whether they have an open question.
+func (a *api) shower(ctx context.Context, tickets []orchestrator.Ticket) (func(*orchestrator.Ticket) ticket, error) {
+	w := orchestrator.Want{Questions: true}
+	for i := range tickets {
+		if tickets[i].Active() {
+			w.Tickets = append(w.Tickets, tickets[i].ID)
+		}
+	}
+	now, open := a.now(), map[approvals.SessionID]bool{}
+	if len(w.Tickets) > 0 {
+		s, err := a.records.Load(ctx, w)
+		if err != nil {
+			return nil, fmt.Errorf("load open questions: %w", err)
+		}
+		open = waitsForAnswer(s.Questions, now)
+	}
+	return func(t *orchestrator.Ticket) ticket {
+		return ticketOf(t, orchestrator.Stage(*t, open[approvals.SessionID(t.ID)], now, a.turnTimeout(t.Executor)))
+	}, nil
+}
+
+// waitsForAnswer are the sessions that have an open question at now. One
+// whose deadline has passed is not open for any reader (DE-5).
+func waitsForAnswer(questions map[approvals.ID]approvals.Question, now time.Time) map[approvals.SessionID]bool {
+	open := map[approvals.SessionID]bool{}
+	for _, q := range questions {
+		if !approvals.AsOf(q, now).Status.Terminal() {
+			open[q.Session.ID] = true
+		}
+	}
+	return open
+}
