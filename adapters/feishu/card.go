@@ -110,6 +110,11 @@ func (m cardMaker) asked() []any {
 	if op != nil && op.Preview != "" {
 		agent = append(agent, m.preview(op.Preview)...)
 	}
+	for _, o := range m.q.Options {
+		if d := oneLine(o.Description, cardDetailRunes/m.shrink+1); d != "" {
+			agent = append(agent, fact(m.labelOf(o), d))
+		}
+	}
 	if len(agent) > 0 {
 		host = append(host, box(agent))
 	}
@@ -158,11 +163,6 @@ func (m cardMaker) ways() []any {
 	var out []any
 	if o, ok := m.option(m.q.Recommendation); ok {
 		out = append(out, fact(m.recommended, m.labelOf(o)))
-	}
-	for _, o := range m.q.Options {
-		if d := oneLine(o.Description, cardDetailRunes/m.shrink+1); o.Description != "" {
-			out = append(out, fact(m.labelOf(o), d))
-		}
 	}
 	out = append(out, m.answerers(), fact(m.until, m.clock(m.q.Deadline)))
 	if len(m.q.Options) > 0 {

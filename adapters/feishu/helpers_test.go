@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http/httptest"
 	"os"
@@ -274,3 +275,11 @@ func (w *world) deliver(t testing.TB, e feishusim.Event) feishusim.Answer {
 	}
 	return a
 }
+
+var errDown = errors.New("the store is down")
+
+type panicky struct{}
+
+func (panicky) Receive(context.Context, gate.Arrival) error { panic("secret text") }
+
+func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }

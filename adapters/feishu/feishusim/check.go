@@ -157,3 +157,11 @@ func (w *cardWalk) interactive(v map[string]any, inForm bool) {
 	}
 	w.names[name] = true
 }
+
+// CheckCard returns why the platform would refuse a card, or nil.
+func CheckCard(card json.RawMessage) error {
+	if fault := checkCard(string(card)); fault != nil {
+		return fmt.Errorf("code %d: %s", fault.code, fault.msg)
+	}
+	return nil
+}

@@ -147,12 +147,22 @@ func (s *Sim) Click(ctx context.Context, hook string, card Message, by Person, w
 
 // Submit fills the form of a card and presses its submit button.
 func (s *Sim) Submit(ctx context.Context, hook string, card Message, by Person, fields map[string]string) (Answer, error) {
+	e := s.Submitted(card, by, fields)
+	if e.Body == nil {
+		return Answer{}, fmt.Errorf("card %s has no form to submit", card.ID)
+	}
+	return s.press(ctx, hook, card, e)
+}
+
+// Submitted is the callback of a form's submit button, to be delivered later or
+// twice; the zero Event if the card has no form.
+func (s *Sim) Submitted(card Message, by Person, fields map[string]string) Event {
 	for _, b := range card.Buttons() {
 		if b.Submit {
-			return s.press(ctx, hook, card, s.clickEvent(card, by, b, fields))
+			return s.clickEvent(card, by, b, fields)
 		}
 	}
-	return Answer{}, fmt.Errorf("card %s has no form to submit", card.ID)
+	return Event{}
 }
 
 // Clicked is the callback of a click, to be delivered later or twice.
