@@ -1,0 +1,133 @@
+package redisstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"regexp"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/gatehouse-bot/gatehouse/orchestrator"
+)
+
+// Retention is how long what is done is kept (RS-6). Zero means the default.
+type Retention struct {
+	Raw     time.Duration // raw payloads, 72 h
+	Records time.Duration // Triggers, Decisions, events, ended Tickets, 90 days
+	Dedupe  time.Duration // dedupe keys and the marks of what was said, 7 days
+}
+
+func (r Retention) withDefaults() Retention {
+	return Retention{
+		Raw:     or(r.Raw, 72*time.Hour),
+		Records: or(r.Records, 90*24*time.Hour),
+		Dedupe:  or(r.Dedupe, 7*24*time.Hour),
+	}
+}
+
+func or(d, fallback time.Duration) time.Duration {
+	if d <= 0 {
+		return fallback
+	}
+	return d
+}
+
+// Options says where the store is, and how it keeps.
+type Options struct {
+	// Client is used when set, and stays the caller's to close; else URL:
+	// redis://, rediss://, unix://; with ?addr=… more nodes of a Cluster, with
+	// ?master_name=… a Sentinel.
+	Client redis.UniversalClient
+	URL    string
+	// Workspace is the hash tag of every key (RS-1).
+	Workspace string
+	Retention Retention
+	// Replicas is how many must have a write before it counts (RS-8).
+	Replicas int
+	// LogLines is about how many lines the event log keeps; 0: 100,000.
+	LogLines int64
+	Logger   *slog.Logger
+}
+
+// Store is an orchestrator.Store over Redis. It decides nothing.
+type Store struct {
+	client    redis.UniversalClient
+	own       bool
+	keys      keys
+	retention Retention
+	replicas  int
+	logLines  int64
+	log       *slog.Logger
+	scripts   scripts
+	press     press
+	wake      broadcast
+
+	subscribe sync.Once
+	stop      context.CancelFunc
+	ctx       context.Context
+	running   sync.WaitGroup
+}
+
+var _ orchestrator.Store = (*Store)(nil)
+
+var errWorkspace = errors.New("workspace must be letters, digits, dots, dashes and underscores")
+
+// Open connects to the workspace's store and loads the scripts. It is
+// ErrUnavailable when Redis cannot be reached, ErrNewer when a newer gateway
+// has changed the layout (RS-7).
+func Open(ctx context.Context, o Options) (*Store, error) {
+	if !regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`).MatchString(o.Workspace) {
+		return nil, fmt.Errorf("open store of %q: %w", o.Workspace, errWorkspace)
+	}
+	s := &Store{
+		client: o.Client, own: o.Client == nil, keys: newKeys(o.Workspace), replicas: o.Replicas,
+		retention: o.Retention.withDefaults(), logLines: o.LogLines, log: o.Logger, scripts: newScripts(),
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.logLines <= 0 {
+		s.logLines = 100_000
+	}
+	if s.own {
+		client, err := dial(o.URL)
+		if err != nil {
+			return nil, fmt.Errorf("open store: %w", err)
+		}
+		s.client = client
+	}
+	s.ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
+	if err := s.begin(ctx); err != nil {
+		s.Close()
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	return s, nil
+}
+
+// begin claims the layout of the workspace, or refuses a newer one.
+func (s *Store) begin(ctx context.Context) error {
+	if err := s.client.SetNX(ctx, s.keys.form(), form, 0).Err(); err != nil {
+		return plain(err)
+	}
+	f, err := s.client.Get(ctx, s.keys.form()).Result()
+	if err != nil {
+		return plain(err)
+	}
+	if err := known(f); err != nil {
+		return fmt.Errorf("workspace: %w", err)
+	}
+	return s.scripts.load(ctx, s.client)
+}
+
+// Close ends the wake-ups and, unless it was given, the client.
+func (s *Store) Close() {
+	s.stop()
+	s.running.Wait()
+	if s.own {
+		_ = s.client.Close()
+	}
+}
