@@ -6,7 +6,7 @@
 //	   Handler ── limit ── verify the signature ── decrypt ──▶ plain JSON
 //	      │
 //	   Translate (pure: no I/O, no clock) ──▶ one of a closed set of Events
-//	      │                                   (docs/replay prints the same)
+//	      │                                   (`gatehouse replay` prints the same)
 //	      ├─ refused    ─▶ 401, one and the same answer for every fault (FS-1)
 //	      ├─ challenge  ─▶ 200 with the challenge, whatever the store's state
 //	      ├─ ignored    ─▶ 200, counted with its reason (FS-4, TR-5)

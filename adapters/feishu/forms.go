@@ -92,10 +92,9 @@ func noImages(text string) string {
 
 // shape counts what only a card renders.
 func shape(text string) (headings, tables int) {
-	heading := regexp.MustCompile(`^ {0,3}#{1,6} `)
 	divider := regexp.MustCompile(`^[\s|:-]*-[\s|:-]*$`)
 	markdown.Outside(text, func(line string) string {
-		if heading.MatchString(line) {
+		if isHeading(line) {
 			headings++
 		}
 		if strings.Contains(line, "|") && divider.MatchString(line) {
@@ -104,6 +103,12 @@ func shape(text string) (headings, tables int) {
 		return line
 	})
 	return headings, tables
+}
+
+func isHeading(line string) bool {
+	body := strings.TrimLeft(line, " ")
+	rest := strings.TrimLeft(body, "#")
+	return body != rest && len(body)-len(rest) <= 6 && strings.HasPrefix(rest, " ")
 }
 
 // questionText asks a question where no card can be shown (CA-7, CA-8).

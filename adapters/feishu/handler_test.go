@@ -2,15 +2,20 @@ package feishu_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/gatehouse-bot/gatehouse/adapters/feishu"
 	"github.com/gatehouse-bot/gatehouse/adapters/feishu/feishusim"
+	"github.com/gatehouse-bot/gatehouse/approvals"
+	"github.com/gatehouse-bot/gatehouse/gate"
 )
 
 // serve gives the handler one request and returns its answer.
@@ -358,4 +363,56 @@ func TestHandlerSurvivesPanics(t *testing.T) {
 			t.Errorf("answer = %d, want 503", rec.Code)
 		}
 	})
+}
+
+func TestHandlerIsInTime(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		click  bool
+		status int
+		body   string
+	}{
+		"A.7 a store that hangs is 503 within 3 s":           {false, 503, "try again"},
+		"C.2 a click on it gets a toast within 3 s, and 200": {true, 200, "toast"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sim := feishusim.New(feishusim.App{})
+				c := sampleConfig()
+				c.AppID, c.EncryptKey, c.VerificationToken, c.TenantKey = sim.App().ID, sim.App().EncryptKey, sim.App().Token, ""
+				bot, err := feishu.NewBot(c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				src := source(map[gate.Scope]gate.Receive{gate.DirectChat: gate.ReceiveAll})
+				h := feishu.NewHandler(bot, func() gate.Source { return src }, hanging{}, hanging{}, discard())
+				lin := sim.Person("林岚")
+				e := sim.Say(sim.DM(lin), lin, "hi")
+				if tt.click {
+					e, _ = sim.Clicked(feishusim.Message{ID: "om_1", Chat: "oc_1", Type: "interactive", Content: feishu.Card(c, approval(), gate.Sender{})}, lin, "approve")
+				}
+				body, header := sim.Seal(e.Body)
+				r := httptest.NewRequest(http.MethodPost, "/", bytes.NewReader(body))
+				r.Header = header
+				rec, start := httptest.NewRecorder(), time.Now()
+				h.ServeHTTP(rec, r)
+				if took := time.Since(start); rec.Code != tt.status || !strings.Contains(rec.Body.String(), tt.body) || took >= 3*time.Second {
+					t.Errorf("answer = %d %s after %v, want %d with %q within 3 s", rec.Code, rec.Body, took, tt.status, tt.body)
+				}
+			})
+		})
+	}
+}
+
+// hanging answers only when its caller gives up.
+type hanging struct{ feishu.Answers }
+
+func (hanging) Receive(ctx context.Context, _ gate.Arrival) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func (hanging) Answer(ctx context.Context, _ approvals.AnswerRequest) (approvals.Result, error) {
+	<-ctx.Done()
+	return approvals.Result{}, ctx.Err()
 }

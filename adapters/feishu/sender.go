@@ -25,7 +25,9 @@ func NewSender(bot *Bot, answers Answers, log *slog.Logger) *Sender {
 
 // Send makes one Outgoing happen, at least once, and within an hour effectively
 // once: every create and reply carries a uuid derived from out.ID (OUT-1, facts
-// D.1). Its error is always a *gate.SendError.
+// D.1). After that hour the platform no longer knows the uuid, and a row whose
+// first try took effect unseen may be said twice. Its error is always a
+// *gate.SendError.
 //
 // A reply goes to out.Message, else to the Place's root, else into the chat. If
 // what it should reply to is gone, it goes to the chat once and says so; a

@@ -116,7 +116,7 @@ func TestReply(t *testing.T) {
 	t.Run("OUT-5 a long reply is split without losing anything", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
-		text := strings.Repeat("line \"with\" quotes\n", 3000)
+		text := strings.Repeat(strings.Repeat("a \"quote\" ", 20)+"\n", 200)
 		sent := w.send(t, w.answering(gate.OutReply, text))
 		all := w.sim.Messages()
 		var got, uuids []string
@@ -164,7 +164,7 @@ func TestRepeat(t *testing.T) {
 	t.Run("OUT-1 a repeated part of a long reply is the same message", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
-		out := w.answering(gate.OutReply, strings.Repeat("line\n", 8000))
+		out := w.answering(gate.OutReply, strings.Repeat(strings.Repeat("x", 200)+"\n", 200))
 		w.sim.Fail(feishusim.Fault{Call: "reply", Match: rowID + "-2", Status: 500, Code: 1})
 		w.sendError(t, out)
 		w.send(t, out)

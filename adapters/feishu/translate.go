@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gatehouse-bot/gatehouse/adapters/internal/markdown"
 	"github.com/gatehouse-bot/gatehouse/gate"
 )
 
@@ -140,7 +141,7 @@ func (s Setting) readMessage(env envelope, body []byte) Event {
 	t := gate.Trigger{
 		Workspace: s.Config.Workspace, Source: s.Config.ID, Scope: scope, Kind: gate.KindMessage,
 		Sender: sender, Addressing: addressing,
-		Text: what.markdown, Plain: plainText(what.markdown), Attachments: what.files,
+		Text: what.markdown, Plain: markdown.Plain(what.markdown), Attachments: what.files,
 		ReplyTo:    string(m.Message.ParentID),
 		IDs:        gate.PlatformIDs{Event: string(env.Header.EventID), Message: string(m.Message.MessageID)},
 		OccurredAt: s.occurred(env, m), ReceivedAt: s.Now,
