@@ -48,6 +48,9 @@ type Options struct {
 	Retention Retention
 	// Replicas is how many must have a write before it counts (RS-8).
 	Replicas int
+	// Later: Open calls nobody, and the caller calls Begin before any other
+	// method. So a gateway can start while Redis is away (RS-9).
+	Later bool
 	// LogLines is about how many lines the event log keeps; 0: 100,000.
 	LogLines int64
 	Logger   *slog.Logger
@@ -101,15 +104,19 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		s.client = client
 	}
 	s.ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
-	if err := s.begin(ctx); err != nil {
+	if o.Later {
+		return s, nil
+	}
+	if err := s.Begin(ctx); err != nil {
 		s.Close()
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	return s, nil
 }
 
-// begin claims the layout of the workspace, or refuses a newer one.
-func (s *Store) begin(ctx context.Context) error {
+// Begin claims the layout of the workspace, or refuses a newer one with
+// ErrNewer, and loads the scripts. Beginning twice is harmless.
+func (s *Store) Begin(ctx context.Context) error {
 	if err := s.client.SetNX(ctx, s.keys.form(), form, 0).Err(); err != nil {
 		return plain(err)
 	}

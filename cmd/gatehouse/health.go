@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/gatehouse-bot/gatehouse/adapters/api"
+)
+
+// phase is where the process is in its life.
+type phase int32
+
+const (
+	phaseStarting phase = iota
+	phaseServing
+	phaseDraining
+)
+
+// health tells how each part is doing.
+type health struct {
+	g     *gateway
+	phase atomic.Int32
+}
+
+func (h *health) enter(p phase)  { h.phase.Store(int32(p)) }
+func (h *health) at() phase      { return phase(h.phase.Load()) }
+func (h *health) draining() bool { return h.at() == phaseDraining }
+
+// ready says why the gateway cannot take work now, or nil (RS-9).
+func (h *health) ready(ctx context.Context) error {
+	switch h.at() {
+	case phaseStarting:
+		return errors.New("starting: the policy is not in force yet")
+	case phaseDraining:
+		return errors.New("draining")
+	case phaseServing:
+		_, err := h.g.store.Depths(ctx)
+		return err
+	}
+	return errors.New("unknown phase")
+}
+
+// entries are the health entries of /v1/status, one a part.
+func (h *health) entries(ctx context.Context) []api.Entry {
+	list := []api.Entry{h.redis(ctx), h.workers()}
+	for id, bot := range h.g.bots {
+		e := api.Entry{Name: "source:" + string(id), State: api.OK}
+		if bot.OpenID() == "" {
+			e.State, e.Message = api.Degraded, "the platform has not told yet who the bot is; nothing in a group addresses it"
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+func (h *health) redis(ctx context.Context) api.Entry {
+	e := api.Entry{Name: "redis", State: api.OK, Message: h.g.store.kind}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	if _, err := h.g.store.Depths(ctx); err != nil {
+		e.State, e.Message = api.Failing, fmt.Sprintf("%s: cannot be reached", h.g.store.kind)
+	}
+	return e
+}
+
+func (h *health) workers() api.Entry {
+	e := api.Entry{Name: "workers", State: api.OK}
+	switch h.at() {
+	case phaseServing:
+	case phaseStarting:
+		e.State, e.Message = api.Degraded, "starting"
+	case phaseDraining:
+		e.State, e.Message = api.Degraded, "draining"
+	}
+	return e
+}
+
+// adminHandler is the admin listener (spec page 07).
+func (g *gateway) adminHandler() http.Handler {
+	var tokens []api.Token
+	for _, t := range g.cfg.Admin.Tokens {
+		tokens = append(tokens, api.Token{Name: t.Name, Secret: t.Token.Reveal(), Role: api.Role(t.Role), Executor: t.Executor})
+	}
+	return api.New(api.Config{
+		Lists: g.store, Records: g.store, Status: g.health.entries, Ready: g.health.ready,
+		Tokens: tokens, Hosts: []string{g.cfg.Admin.Listen, g.cfg.PublicURL},
+		TurnTimeout: func(name string) time.Duration { return g.cfg.Executors[name].TurnTimeout },
+		Now:         time.Now, Log: g.log,
+	})
+}

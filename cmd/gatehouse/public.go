@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/gorilla/mux"
+
+	"github.com/gatehouse-bot/gatehouse/gate"
+)
+
+// publicHandler is the public listener: webhooks and /healthz, nothing else
+// (spec page 07).
+func (g *gateway) publicHandler() http.Handler {
+	r := mux.NewRouter()
+	r.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
+	r.HandleFunc("/webhooks/{source}", g.webhook)
+	return r
+}
+
+// webhook hands a delivery to its Source's adapter. While draining the
+// platform is asked to come again.
+func (g *gateway) webhook(w http.ResponseWriter, r *http.Request) {
+	handler := g.webhooks[gate.SourceID(mux.Vars(r)["source"])]
+	switch {
+	case handler == nil:
+		http.NotFound(w, r)
+	case g.health.draining():
+		w.Header().Set("Retry-After", "5")
+		http.Error(w, "restarting", http.StatusServiceUnavailable)
+	default:
+		handler.ServeHTTP(w, r)
+	}
+}
+
+// intake takes arrivals only while the gateway serves: before, the store may
+// not be ours to write (RS-7), and the platform comes again (TR-2).
+type intake struct{ g *gateway }
+
+// Receive implements the adapters' Intake.
+func (i intake) Receive(ctx context.Context, a gate.Arrival) error {
+	if i.g.health.at() != phaseServing {
+		return errNotServing
+	}
+	return i.g.service.Receive(ctx, a)
+}
+
+var errNotServing = errors.New("not serving yet")

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/gatehouse-bot/gatehouse/adapters/feishu"
+	"github.com/gatehouse-bot/gatehouse/approvals"
+	"github.com/gatehouse-bot/gatehouse/cmd/gatehouse/internal/config"
+	"github.com/gatehouse-bot/gatehouse/gate"
+	"github.com/gatehouse-bot/gatehouse/orchestrator"
+)
+
+// How the worker works. A dead replica's work is taken over after the lease,
+// well within the 10 s of RS-3; a deadline is met within a poll, DE-6.
+const (
+	lease       = 6 * time.Second
+	poll        = 250 * time.Millisecond
+	workerLimit = 32
+	outboxKeep  = 24 * time.Hour
+)
+
+// gateway is everything plugged together. wire reads from the top down: store,
+// broker, service, sources, due work, listeners.
+type gateway struct {
+	cfg     *config.Config
+	log     *slog.Logger
+	store   opened
+	broker  *approvals.Broker
+	service *orchestrator.Service
+	worker  *orchestrator.Worker
+	bots    map[gate.SourceID]*feishu.Bot
+	health  *health
+
+	webhooks map[gate.SourceID]http.Handler
+}
+
+func wire(cfg *config.Config, store opened, log *slog.Logger) (*gateway, error) {
+	g := &gateway{cfg: cfg, log: log, store: store, webhooks: map[gate.SourceID]http.Handler{}, bots: map[gate.SourceID]*feishu.Bot{}}
+	lists := &orchestrator.Lists{States: store, Approvers: cfg.Approvals.Approvers}
+
+	g.broker = approvals.NewBroker(approvals.BrokerConfig{
+		Workspace: cfg.Workspace, Store: store, Directory: lists, Settings: approvalSettings(cfg),
+		Now: time.Now, NewID: uuid.NewString, Logger: log,
+	})
+	sources := map[gate.SourceID]*gate.Source{}
+	for i := range cfg.Sources {
+		sources[cfg.Sources[i].ID] = cfg.Sources[i].Gate()
+	}
+	g.service = orchestrator.NewService(orchestrator.ServiceConfig{
+		Store: store, Asker: g.broker, Directory: lists, Sources: sources,
+		Settings: orchestratorSettings(cfg), Now: time.Now, NewID: newID, Log: log,
+	})
+	g.health = &health{g: g}
+
+	senders := map[gate.SourceID]orchestrator.Sender{}
+	for i := range cfg.Sources {
+		s := &cfg.Sources[i]
+		sender, err := g.plugFeishu(s, sources[s.ID])
+		if err != nil {
+			return nil, fmt.Errorf("source %s: %w", s.ID, err)
+		}
+		senders[s.ID] = sender
+	}
+
+	considerer := &orchestrator.Considerer{
+		Service: g.service, Driver: orchestrator.Builtin{Settings: g.service.Settings}, Session: "builtin",
+	}
+	runner := &orchestrator.Runner{Service: g.service, Executors: executors(cfg)}
+	outbox := &orchestrator.Outbox{Service: g.service, Senders: senders, Keep: outboxKeep}
+	handlers := g.service.Handlers()
+	handlers[orchestrator.DueEval] = considerer.Handle
+	handlers[orchestrator.DueTurn] = runner.Handle
+	handlers[orchestrator.DueOutbox] = outbox.Handle
+	g.worker = orchestrator.NewWorker(orchestrator.WorkerConfig{
+		Queue: store, States: store, Handlers: handlers,
+		Lease: lease, Poll: poll, Limit: workerLimit, Now: time.Now, Log: log,
+	})
+	return g, nil
+}
+
+// plugFeishu connects a Feishu app: its webhook in, its sender out.
+func (g *gateway) plugFeishu(s *config.Source, src *gate.Source) (orchestrator.Sender, error) {
+	f := s.Feishu
+	bot, err := feishu.NewBot(feishu.Config{
+		ID: s.ID, Workspace: g.cfg.Workspace, BaseURL: s.BaseURL,
+		AppID: f.AppID, AppSecret: f.AppSecret.Reveal(), EncryptKey: f.EncryptKey.Reveal(),
+		VerificationToken: f.VerificationToken.Reveal(),
+		AtAll:             f.Receive.AtAll, ReplyInThread: f.ReplyInThread, Language: string(g.cfg.Language),
+	})
+	if err != nil {
+		return nil, err
+	}
+	handler := feishu.NewHandler(bot, func() gate.Source { return *src }, intake{g}, g.broker, g.log)
+	g.webhooks[s.ID] = handler
+	g.bots[s.ID] = bot
+	return feishu.NewSender(bot, g.broker, g.log), nil
+}
+
+func approvalSettings(cfg *config.Config) approvals.Settings {
+	a := approvals.Settings{
+		Policy: approvals.Policy(cfg.Approvals.Policy), Timeout: cfg.Approvals.Timeout,
+		Timeouts: map[gate.SourceID]time.Duration{}, FourEyes: cfg.Approvals.FourEyes,
+		MaxOpen: cfg.Approvals.MaxOpenPerSession,
+	}
+	for i := range cfg.Sources {
+		a.Timeouts[cfg.Sources[i].ID] = cfg.Sources[i].ApprovalsTimeout
+	}
+	return a
+}
+
+func orchestratorSettings(cfg *config.Config) orchestrator.Settings {
+	return orchestrator.Settings{
+		Workspace: cfg.Workspace, Language: string(cfg.Language),
+		StopWords: cfg.Orchestrator.StopWords, EvalTimeout: cfg.Orchestrator.EvalTimeout,
+		MaxRequeues: cfg.Orchestrator.MaxRequeues, DirectQuiet: cfg.DirectQuiet, LateAfter: cfg.LateAfter,
+	}
+}
+
+// executors are the embedded ones of the configuration.
+func executors(cfg *config.Config) map[string]orchestrator.Executor {
+	all := map[string]orchestrator.Executor{}
+	for name, e := range cfg.Executors {
+		if e.Kind == config.KindEcho {
+			all[name] = orchestrator.Echo{Script: script(e.Script), Refused: refusedText(cfg.Language)}
+		}
+	}
+	return all
+}
+
+func script(steps []config.Step) []orchestrator.ScriptStep {
+	list := make([]orchestrator.ScriptStep, 0, len(steps))
+	for _, s := range steps {
+		step := orchestrator.ScriptStep{Say: s.Say, Done: s.Done}
+		if s.Approve != nil {
+			step.Approve = &approvals.Operation{Tool: s.Approve.Tool, Preview: s.Approve.Preview, Reason: s.Approve.Reason}
+		}
+		list = append(list, step)
+	}
+	return list
+}
+
+func refusedText(l config.Language) string {
+	if l == config.English {
+		return "Not approved, so it was not done."
+	}
+	return "没有获得批准，操作没有执行。"
+}
+
+// newID returns a UUIDv7 with a prefix, so that ids grow with time.
+func newID(prefix string) string {
+	return prefix + strings.ReplaceAll(uuid.Must(uuid.NewV7()).String(), "-", "")
+}
