@@ -1,0 +1,221 @@
+package githubsim
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// maxComment is GitHub's limit, in characters.
+const maxComment = 65536
+
+type commentBody struct {
+	Body      string `json:"body"`
+	InReplyTo int64  `json:"in_reply_to"`
+}
+
+// read takes a comment out of a call, or says why it is refused.
+func (c *apiCall) read() (commentBody, *apiReply) {
+	var in commentBody
+	refuse := func(message string) (commentBody, *apiReply) {
+		r := bad(http.StatusUnprocessableEntity, message)
+		return in, &r
+	}
+	switch {
+	case json.Unmarshal(c.body, &in) != nil:
+		return refuse("Problems parsing JSON")
+	case strings.TrimSpace(in.Body) == "":
+		return refuse("Validation Failed: body can't be blank")
+	case utf8.RuneCountInString(in.Body) > maxComment:
+		return refuse("Validation Failed: body is too long (maximum is 65536 characters)")
+	}
+	return in, nil
+}
+
+// repo is the repository of a call. The lock is held.
+func (s *Sim) repo(c *apiCall) (Repo, bool) {
+	r, ok := s.repos[strings.ToLower(c.path[1]+"/"+c.path[2])]
+	return r, ok
+}
+
+// conversation finds the issue of a call, if one may comment there. The lock is
+// held.
+func (s *Sim) conversation(c *apiCall, pull bool) (*Issue, *apiReply) {
+	r, ok := s.repo(c)
+	i := s.issue(r, int(c.number(4)))
+	switch {
+	case !ok || i == nil || pull && !i.Pull:
+		out := notFound()
+		return nil, &out
+	case i.Locked:
+		out := bad(http.StatusForbidden, "Unable to create comment because issue is locked.")
+		return nil, &out
+	}
+	return i, nil
+}
+
+func (s *Sim) createComment(c *apiCall) apiReply {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i, no := s.conversation(c, false)
+	if no != nil {
+		return *no
+	}
+	in, no := c.read()
+	if no != nil {
+		return *no
+	}
+	return made(commentJSON(*s.keep(Comment{Kind: IssueComment, Repo: i.Repo, Issue: i.Number, By: c.by, FromApp: true, Body: in.Body})))
+}
+
+// createReviewReply answers below a top comment; an answer's id is refused.
+func (s *Sim) createReviewReply(c *apiCall) apiReply {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i, no := s.conversation(c, true)
+	if no != nil {
+		return *no
+	}
+	in, no := c.read()
+	if no != nil {
+		return *no
+	}
+	if len(c.path) == 8 {
+		in.InReplyTo = c.number(6)
+	}
+	top := s.comment(ReviewComment, in.InReplyTo)
+	if top == nil || top.Issue != i.Number || top.InReplyTo != 0 {
+		return bad(http.StatusUnprocessableEntity, "Validation Failed: in_reply_to is not a top comment")
+	}
+	return made(commentJSON(*s.keep(Comment{
+		Kind: ReviewComment, Repo: i.Repo, Issue: i.Number, InReplyTo: top.ID, By: c.by, FromApp: true, Body: in.Body,
+	})))
+}
+
+func (s *Sim) createCommitComment(c *apiCall) apiReply {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, ok := s.repo(c)
+	if !ok {
+		return notFound()
+	}
+	in, no := c.read()
+	if no != nil {
+		return *no
+	}
+	return made(commentJSON(*s.keep(Comment{Kind: CommitComment, Repo: r, SHA: c.path[4], By: c.by, FromApp: true, Body: in.Body})))
+}
+
+// keep adds a comment. The lock is held.
+func (s *Sim) keep(c Comment) *Comment {
+	c.ID = s.id()
+	c.At = s.Now()
+	c.Updated = c.At
+	s.comments = append(s.comments, &c)
+	s.notify()
+	return &c
+}
+
+// list is one page of what was said at an issue, a pull request's diff or a
+// commit.
+func (s *Sim) list(c *apiCall) apiReply {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, ok := s.repo(c)
+	if !ok || len(c.path) != 6 {
+		return notFound()
+	}
+	kind := map[string]string{"issues": IssueComment, "pulls": ReviewComment, "commits": CommitComment}[c.path[3]]
+	since, _ := time.Parse(time.RFC3339, c.r.URL.Query().Get("since"))
+	found := []any{}
+	for _, m := range s.comments {
+		where := m.SHA == c.path[4] || m.Issue != 0 && m.Issue == int(c.number(4))
+		if m.Kind == kind && m.Repo.ID == r.ID && where && !m.Updated.Before(since) {
+			found = append(found, commentJSON(*m))
+		}
+	}
+	return page(c, found)
+}
+
+func page(c *apiCall, all []any) apiReply {
+	q := c.r.URL.Query()
+	number, size := max(1, atoi(q.Get("page"))), atoi(q.Get("per_page"))
+	if size <= 0 {
+		size = 30
+	}
+	size = min(size, 100)
+	from := min((number-1)*size, len(all))
+	to := min(from+size, len(all))
+	out := good(all[from:to])
+	if to < len(all) {
+		out.next = number + 1
+	}
+	return out
+}
+
+func atoi(s string) int {
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+func (s *Sim) getComment(c *apiCall) apiReply {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	kind := map[string]string{"issues": IssueComment, "pulls": ReviewComment, "comments": CommitComment}[c.path[3]]
+	m := s.comment(kind, c.number(len(c.path)-1))
+	if m == nil {
+		return notFound()
+	}
+	return good(commentJSON(*m))
+}
+
+// react answers 201, or 200 where the reaction is there already.
+func (s *Sim) react(c *apiCall) apiReply {
+	var in struct {
+		Content string `json:"content"`
+	}
+	known := []string{"+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes"}
+	if json.Unmarshal(c.body, &in) != nil || !slices.Contains(known, in.Content) {
+		return bad(http.StatusUnprocessableEntity, "Validation Failed: content")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	on, ok := s.reactedTo(c)
+	if !ok {
+		return notFound()
+	}
+	on.Content, on.By = in.Content, c.by
+	body := map[string]any{"id": s.id(), "content": in.Content, "user": userJSON(c.by)}
+	if slices.Contains(s.reactions, on) {
+		return good(body)
+	}
+	s.reactions = append(s.reactions, on)
+	s.notify()
+	return made(body)
+}
+
+// reactedTo finds what a reaction is for. The lock is held.
+func (s *Sim) reactedTo(c *apiCall) (on Reaction, ok bool) {
+	r, _ := s.repo(c)
+	switch {
+	case c.is("repos/*/*/issues/comments/*/reactions"):
+		on = Reaction{Kind: IssueComment, ID: c.number(5)}
+	case c.is("repos/*/*/pulls/comments/*/reactions"):
+		on = Reaction{Kind: ReviewComment, ID: c.number(5)}
+	case c.is("repos/*/*/comments/*/reactions"):
+		on = Reaction{Kind: CommitComment, ID: c.number(4)}
+	case c.is("repos/*/*/issues/*/reactions"):
+		on = Reaction{Kind: "issue", ID: c.number(4)}
+		return on, s.issue(r, int(on.ID)) != nil
+	default:
+		return on, false
+	}
+	return on, s.comment(on.Kind, on.ID) != nil
+}

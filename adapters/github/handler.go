@@ -1,0 +1,205 @@
+package github
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"github.com/gatehouse-bot/gatehouse/gate"
+)
+
+// Intake makes an Arrival durable.
+type Intake interface {
+	// Receive returns nil once the Arrival is durable, or known, or dropped on
+	// purpose. On an error the delivery counts as failed at GitHub, and the
+	// sweep brings it back (TR-2, GH-8).
+	Receive(ctx context.Context, a gate.Arrival) error
+}
+
+const (
+	// platformPatience is under the 10 s in which GitHub wants its answer
+	// (facts A1).
+	platformPatience = 8 * time.Second
+	retryAfter       = "5"
+)
+
+// Handler is the webhook of one Source (GH-1). It answers 405, 413, 415, 401 or
+// 400 for what is not a delivery of ours, and then nothing else happens; 503
+// with Retry-After while the bot's own account is unknown or when the Arrival
+// is not durable; else 200, also for duplicates and for what is dropped on
+// purpose. It logs no body, token or text. Set the fields before serving; the
+// optional ones may stay as they are.
+type Handler struct {
+	bot    *Bot
+	intake Intake
+	log    *slog.Logger
+
+	// Source is asked at every request what is received now.
+	Source func() gate.Source
+	// Count counts what made no Trigger, by reason. Optional.
+	Count func(Reason)
+	// Now is the clock. Optional.
+	Now func() time.Time
+}
+
+// NewHandler returns the webhook of bot's Source.
+func NewHandler(bot *Bot, source func() gate.Source, intake Intake, log *slog.Logger) *Handler {
+	return &Handler{
+		bot: bot, intake: intake, log: log.With("source", bot.cfg.ID),
+		Source: source, Count: func(Reason) {}, Now: time.Now,
+	}
+}
+
+// fault is why a request is no delivery of ours, and how it is answered. The
+// zero value is none.
+type fault struct {
+	status int
+	reason Reason
+}
+
+// ServeHTTP answers one delivery.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	d, f := h.read(w, r)
+	if f.status != 0 {
+		h.refuse(w, f)
+		return
+	}
+	if h.bot.ID() == 0 { // "is it me" would be false, and the bot would answer itself (facts C3)
+		h.later(w, ReasonNotReady)
+		return
+	}
+	h.answer(w, r, h.translate(d))
+}
+
+// read checks everything that can be checked without the body, reads it within
+// its limit, and verifies it before anything looks inside.
+func (h *Handler) read(w http.ResponseWriter, r *http.Request) (Delivery, fault) {
+	sum, signed := signature(r.Header)
+	m := mediaOf(r.Header)
+	switch {
+	case r.Method != http.MethodPost:
+		return Delivery{}, fault{http.StatusMethodNotAllowed, ReasonMethod}
+	case r.ContentLength > maxBody:
+		return Delivery{}, fault{http.StatusRequestEntityTooLarge, ReasonTooLarge}
+	case m == otherMedia:
+		return Delivery{}, fault{http.StatusUnsupportedMediaType, ReasonMedia}
+	case r.Header.Get("Content-Encoding") != "":
+		return Delivery{}, fault{http.StatusUnsupportedMediaType, ReasonEncoding}
+	case !signed:
+		return Delivery{}, fault{http.StatusUnauthorized, ReasonNoSignature}
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return Delivery{}, fault{http.StatusRequestEntityTooLarge, ReasonTooLarge}
+	case err != nil:
+		return Delivery{}, fault{http.StatusBadRequest, ReasonBody}
+	case !signedByOne(h.bot.cfg.WebhookSecrets, body, sum):
+		return Delivery{}, fault{http.StatusUnauthorized, ReasonSignature}
+	}
+	return delivery(r.Header, m, body)
+}
+
+// delivery opens a verified body.
+func delivery(header http.Header, m media, body []byte) (Delivery, fault) {
+	event, guid, ok := eventHeaders(header)
+	if !ok {
+		return Delivery{}, fault{http.StatusBadRequest, ReasonHeaders}
+	}
+	body, err := payloadOf(m, body)
+	if err != nil {
+		return Delivery{}, fault{http.StatusBadRequest, ReasonForm}
+	}
+	return Delivery{Event: event, GUID: guid, Body: body}, fault{}
+}
+
+// translate turns a panic into an ignored event: a body that breaks us would
+// break us again at every redelivery.
+func (h *Handler) translate(d Delivery) (ev Event) {
+	defer func() {
+		if p := recover(); p != nil {
+			h.logPanic("translate delivery", p)
+			ev = ignored(ReasonPanic)
+		}
+	}()
+	return Translate(Setting{Config: h.bot.cfg, Source: h.Source(), OwnID: h.bot.ID(), Now: h.Now().UTC()}, d)
+}
+
+// logPanic logs where it happened; a panic's value can quote what was read.
+func (h *Handler) logPanic(what string, p any) {
+	h.log.Error(what, "err", fmt.Sprintf("panic of type %T", p), "stack", string(debug.Stack()))
+}
+
+func (h *Handler) answer(w http.ResponseWriter, r *http.Request, ev Event) {
+	h.bot.api.note(ev.Repo, ev.Installation)
+	switch ev.Outcome {
+	case Ignored, Context, State:
+		h.Count(ev.Reason)
+		h.log.Debug("no trigger", "verdict", ev.Outcome.String(), "reason", ev.Reason, "thread", ev.Thread)
+		reply(w, http.StatusOK, "ok")
+	case Triggered:
+		h.receive(w, r, ev)
+	case Refused:
+		h.refuse(w, fault{http.StatusBadRequest, ev.Reason})
+	default:
+		h.refuse(w, fault{http.StatusBadRequest, ReasonBody})
+	}
+}
+
+func (h *Handler) refuse(w http.ResponseWriter, f fault) {
+	h.Count(f.reason)
+	h.log.Info("delivery refused", "reason", f.reason)
+	if f.status == http.StatusMethodNotAllowed {
+		w.Header().Set("Allow", http.MethodPost)
+	}
+	reply(w, f.status, http.StatusText(f.status))
+}
+
+// later asks for the delivery to be made again: by the sweep, since GitHub does
+// not by itself (facts A1).
+func (h *Handler) later(w http.ResponseWriter, reason Reason) {
+	h.Count(reason)
+	w.Header().Set("Retry-After", retryAfter)
+	reply(w, http.StatusServiceUnavailable, http.StatusText(http.StatusServiceUnavailable))
+}
+
+// receive answers 200 only once the Arrival is durable (TR-2). It does not end
+// with the request: GitHub cuts the connection when it has waited long enough.
+func (h *Handler) receive(w http.ResponseWriter, r *http.Request, ev Event) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), platformPatience)
+	defer cancel()
+	if err := h.store(ctx, ev.Arrival); err != nil {
+		h.log.Error("receive delivery", "thread", ev.Thread, "err", err)
+		h.later(w, ReasonNotDurable)
+		return
+	}
+	reply(w, http.StatusOK, "ok")
+}
+
+// store turns a panic into an error: nobody knows whether it is durable.
+func (h *Handler) store(ctx context.Context, a gate.Arrival) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			h.logPanic("receive delivery", p)
+			err = errors.New("intake panicked")
+		}
+	}()
+	return h.intake.Receive(ctx, a)
+}
+
+func reply(w http.ResponseWriter, status int, msg string) {
+	b, err := json.Marshal(map[string]string{"msg": msg})
+	if err != nil {
+		b = []byte("{}")
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(b)
+}

@@ -1,0 +1,161 @@
+package github
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+)
+
+// payload is what we read of a delivery's body: a few fields of each event
+// (facts F: go-github drops some that matter, loses a whole event for one odd
+// field, and costs more than all the rest of intake).
+type payload struct {
+	Action      string      `json:"action"`
+	Issue       *issue      `json:"issue"`
+	PullRequest *pull       `json:"pull_request"`
+	Comment     *comment    `json:"comment"`
+	Review      *review     `json:"review"`
+	Changes     changes     `json:"changes"`
+	Repository  *repository `json:"repository"`
+	Sender      *account    `json:"sender"`
+
+	Installation struct {
+		ID int64 `json:"id"`
+	} `json:"installation"`
+
+	WorkflowRun *run   `json:"workflow_run"`
+	CheckSuite  *run   `json:"check_suite"`
+	Ref         string `json:"ref"`   // push
+	State       string `json:"state"` // status
+}
+
+type repository struct {
+	ID            int64  `json:"id"`
+	FullName      string `json:"full_name"`
+	DefaultBranch string `json:"default_branch"`
+}
+
+type account struct {
+	ID    int64  `json:"id"`
+	Login string `json:"login"`
+	Type  string `json:"type"`
+}
+
+// app is performed_via_github_app, which go-github does not have.
+type app struct {
+	ID   int64  `json:"id"`
+	Slug string `json:"slug"`
+}
+
+// post is what a person wrote, in whatever it stands.
+type post struct {
+	ID        int64     `json:"id"`
+	User      *account  `json:"user"`
+	Body      string    `json:"body"`
+	URL       string    `json:"html_url"`
+	CreatedAt timestamp `json:"created_at"`
+	UpdatedAt timestamp `json:"updated_at"`
+	Via       *app      `json:"performed_via_github_app"`
+}
+
+type issue struct {
+	post
+	Number int64  `json:"number"`
+	Title  string `json:"title"`
+	// Pull is set where the issue is a pull request.
+	Pull json.RawMessage `json:"pull_request"`
+}
+
+func (i *issue) isPull() bool { return present(i.Pull) }
+
+type pull struct {
+	post
+	Number int64  `json:"number"`
+	Title  string `json:"title"`
+	Draft  bool   `json:"draft"`
+	Merged bool   `json:"merged"`
+}
+
+type comment struct {
+	post
+	InReplyTo int64  `json:"in_reply_to_id"` // review comment
+	CommitID  string `json:"commit_id"`      // commit comment
+}
+
+type review struct {
+	post
+	SubmittedAt timestamp `json:"submitted_at"`
+}
+
+// run is a workflow run or a check suite.
+type run struct {
+	HeadBranch   string `json:"head_branch"`
+	Conclusion   string `json:"conclusion"`
+	PullRequests []struct {
+		Number int64 `json:"number"`
+	} `json:"pull_requests"`
+	App struct {
+		Slug string `json:"slug"`
+	} `json:"app"`
+}
+
+type changes struct {
+	Body *struct {
+		From string `json:"from"`
+	} `json:"body"`
+	DefaultBranch json.RawMessage `json:"default_branch"`
+	// OldIssue and OldRepository mark an issue that was transferred in, which
+	// go-github does not have (facts B1).
+	OldIssue      json.RawMessage `json:"old_issue"`
+	OldRepository json.RawMessage `json:"old_repository"`
+}
+
+func (c changes) transferredIn() bool { return present(c.OldIssue) || present(c.OldRepository) }
+
+func present(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+
+var errNotObject = errors.New("not one JSON object")
+
+// decode reads one JSON object. A field of an unexpected type is left out and
+// loses nothing else (facts F).
+func decode(body []byte) (payload, error) {
+	var p payload
+	if !isObject(body) {
+		return p, errNotObject
+	}
+	var odd *json.UnmarshalTypeError
+	if err := json.Unmarshal(body, &p); err != nil && !errors.As(err, &odd) {
+		return payload{}, errNotObject
+	}
+	return p, nil
+}
+
+// isObject reports whether JSON, if it is any, is an object: a body of null or a
+// list is no event (facts F).
+func isObject(body []byte) bool {
+	trimmed := bytes.TrimLeft(body, " \t\r\n")
+	return len(trimmed) > 0 && trimmed[0] == '{'
+}
+
+// timestamp is a time as GitHub writes it, or the zero time for anything else.
+type timestamp struct{ time.Time }
+
+// UnmarshalJSON never fails.
+func (t *timestamp) UnmarshalJSON(b []byte) error {
+	at, err := time.Parse(time.RFC3339, strings.Trim(string(b), `"`))
+	if err != nil {
+		at = time.Time{}
+	}
+	t.Time = at.UTC()
+	return nil
+}
+
+// version is the time in the form of a dedupe key, or "".
+func (t timestamp) version() string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Format(time.RFC3339Nano)
+}
