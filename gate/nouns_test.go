@@ -79,6 +79,17 @@ func TestSourceListens(t *testing.T) {
 	}
 }
 
+func TestARuleIsFoundByItsID(t *testing.T) {
+	t.Parallel()
+	p := policyOf()
+	for id, want := range map[string]struct{ ok, enabled bool }{"r1": {true, true}, "r3": {true, false}, "gone": {}} {
+		r, ok := p.Rule(id)
+		if ok != want.ok || ok && r.ID != id || p.RuleEnabled(id) != want.enabled {
+			t.Errorf("RV-8 Rule(%s) = %+v, %t and enabled %t, want %+v", id, r, ok, p.RuleEnabled(id), want)
+		}
+	}
+}
+
 func TestARowSaysNothingOfOtherCells(t *testing.T) {
 	t.Parallel()
 	r := row("ieX")

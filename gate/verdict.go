@@ -87,24 +87,17 @@ func (b *Basis) UnmarshalText(text []byte) error {
 // parseCell reads "<row>/<cell>". A row is taken as it is: one that the
 // configuration no longer has was once a basis.
 func (b *Basis) parseCell(s string) error {
-	row, cell, ok := cutLast(s, '/')
+	cut := strings.LastIndexByte(s, '/')
+	row := s[:max(cut, 0)]
 	var c Cell
-	if err := c.UnmarshalText([]byte(cell)); err != nil {
+	if err := c.UnmarshalText([]byte(s[cut+1:])); err != nil {
 		return err
 	}
-	if !ok || row == "" || c == NoCell {
+	if row == "" || c == NoCell {
 		return fmt.Errorf("basis %q names no cell", "cell:"+s)
 	}
 	*b = Basis{Kind: TableCell, Row: Scope(row), Cell: c}
 	return nil
-}
-
-func cutLast(s string, sep byte) (before, after string, ok bool) {
-	i := strings.LastIndexByte(s, sep)
-	if i < 0 {
-		return s, "", false
-	}
-	return s[:i], s[i+1:], true
 }
 
 // Standing is what Tickets stand on a Thread for the purpose of AD-3 and AD-4.

@@ -88,7 +88,7 @@ func TestBasisIsOneWordOnTheWire(t *testing.T) {
 
 func TestBasisRefusesWhatNamesNoLine(t *testing.T) {
 	t.Parallel()
-	for _, w := range []string{"cell", "cell:", "cell:/", "cell:ci", "cell:ci/", "cell:/unlisted_addressed", "cell:ci/none", "Allow_list", "x"} {
+	for _, w := range []string{"cell", "cell:", "cell:/", "cell:ci", "cell:ci/", "cell:/unlisted_addressed", "cell:ci/none", "cell:unlisted_addressed", "Allow_list", "x"} {
 		b := gate.Basis{Kind: gate.AllowList}
 		if err := b.UnmarshalText([]byte(w)); err == nil || b.Kind != gate.AllowList {
 			t.Errorf("UnmarshalText(%q) = %+v, %v, want an error and no change", w, b, err)
