@@ -20,12 +20,14 @@ import (
 // that records what is sent to it.
 type house struct {
 	t      *testing.T
-	store  *storetest.Mem
+	store  orchestrator.Store
 	svc    *orchestrator.Service
 	broker *approvals.Broker
 	worker *orchestrator.Worker
 	out    *platform
 	said   int
+	// dying: the house's process may die under the test.
+	dying bool
 }
 
 // platform records what is sent, once an id, and can refuse.
@@ -76,16 +78,28 @@ func testPolicy() gate.Policy {
 
 func newHouse(t *testing.T, script ...orchestrator.ScriptStep) *house {
 	t.Helper()
-	h := &house{t: t, store: storetest.NewMem(), out: &platform{ids: map[string]string{}}}
-	log := slog.New(slog.DiscardHandler)
+	return newHouseOver(t, storetest.NewMem(), newPlatform(), counter(), script...)
+}
+
+func newPlatform() *platform { return &platform{ids: map[string]string{}} }
+
+// counter gives ids that grow.
+func counter() func(string) string {
 	var n int
 	var mu sync.Mutex
-	newID := func(prefix string) string {
+	return func(prefix string) string {
 		mu.Lock()
 		defer mu.Unlock()
 		n++
 		return fmt.Sprintf("%s%08x", prefix, n)
 	}
+}
+
+// newHouseOver is a replica over a store that others may use too.
+func newHouseOver(t *testing.T, store orchestrator.Store, out *platform, newID func(string) string, script ...orchestrator.ScriptStep) *house {
+	t.Helper()
+	h := &house{t: t, store: store, out: out}
+	log := slog.New(slog.DiscardHandler)
 	sources := map[gate.SourceID]*gate.Source{"feishu": {
 		ID: "feishu", Platform: gate.Feishu, Enabled: true, Refusal: gate.RefuseByReaction,
 		Scopes: map[gate.Scope]gate.Receive{gate.ChatScope(chat): gate.ReceiveMentions, gate.DirectChat: gate.ReceiveAll},
@@ -102,9 +116,6 @@ func newHouse(t *testing.T, script ...orchestrator.ScriptStep) *house {
 			EvalTimeout: 10 * time.Minute, MaxRequeues: 2, DirectQuiet: 30 * time.Minute,
 		},
 	})
-	if _, err := h.svc.ApplyFile(t.Context(), testPolicy()); err != nil {
-		t.Fatalf("ApplyFile: %v", err)
-	}
 	handlers := h.svc.Handlers()
 	considerer := &orchestrator.Considerer{Service: h.svc, Driver: orchestrator.Builtin{Settings: h.svc.Settings}, Session: "builtin"}
 	runner := &orchestrator.Runner{Service: h.svc, Executors: map[string]orchestrator.Executor{"default": orchestrator.Echo{Script: script}}}
@@ -117,17 +128,23 @@ func newHouse(t *testing.T, script ...orchestrator.ScriptStep) *house {
 	return h
 }
 
-// run works in the background until the test's end.
-func (h *house) run() {
+// run brings the policy into force and works in the background until stop, or
+// the test's end.
+func (h *house) run() (stop func()) {
+	if _, err := h.svc.ApplyFile(h.t.Context(), testPolicy()); err != nil && !h.dying {
+		h.t.Fatalf("ApplyFile: %v", err)
+	}
 	ctx, cancel := context.WithCancel(h.t.Context())
 	done := make(chan error, 1)
 	go func() { done <- h.worker.Run(ctx, ctx) }()
-	h.t.Cleanup(func() {
+	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
 			h.t.Errorf("Run: %v", err)
 		}
 	})
+	h.t.Cleanup(stop)
+	return stop
 }
 
 // settle lets everything that is due happen.
@@ -146,6 +163,14 @@ type words struct {
 
 func (h *house) say(s words) string {
 	h.t.Helper()
+	id, err := h.trySay(s)
+	if err != nil {
+		h.t.Fatalf("Receive(%q): %v", s.text, err)
+	}
+	return id
+}
+
+func (h *house) trySay(s words) (string, error) {
 	h.said++
 	if s.id == "" {
 		s.id = fmt.Sprintf("om_%d", h.said)
@@ -159,7 +184,7 @@ func (h *house) say(s words) string {
 		addressing = gate.Mention
 	}
 	thread := gate.ThreadID("feishu~" + chat + "~" + root)
-	err := h.svc.Receive(h.t.Context(), gate.Arrival{
+	return s.id, h.svc.Receive(h.t.Context(), gate.Arrival{
 		Trigger: gate.Trigger{
 			Source: "feishu", Scope: gate.ChatScope(chat), Thread: thread, Place: gate.Place{Chat: chat, Root: root},
 			Kind: gate.KindMessage, Sender: gate.Sender{Kind: gate.Person, ID: s.from, Name: s.from},
@@ -167,10 +192,6 @@ func (h *house) say(s words) string {
 		},
 		Keys: []string{gate.MessageKey("feishu", s.id)}, Lane: string(thread), OnlyIfLive: addressing == gate.NotAddressed,
 	})
-	if err != nil {
-		h.t.Fatalf("Receive(%q): %v", s.text, err)
-	}
-	return s.id
 }
 
 func (h *house) ticket() orchestrator.Ticket {
