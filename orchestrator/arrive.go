@@ -32,9 +32,7 @@ func (w *work) arrive(m *Message) {
 	}
 	th.LastActivity = w.Now
 	reached := w.deliver(m, th)
-	if len(m.Owners) == 0 && w.wakes(m) {
-		w.resume(m, th)
-	}
+	revoked := len(m.Owners) == 0 && w.wakes(m) && w.resume(m, th)
 	// A resume that failed has revoked Mandates: the gate sees what is left (RE-2).
 	m.Standing = w.standing(th)
 	switch {
@@ -44,6 +42,9 @@ func (w *work) arrive(m *Message) {
 	default:
 		w.judge(m, th, reached)
 	}
+	if revoked {
+		w.notResumed(m)
+	}
 }
 
 // unreceived returns why no Source receives the message, or "" (TR-5, AD-9).
@@ -52,10 +53,23 @@ func (w *work) unreceived(m *Message, th *Thread) string {
 	if src == nil || !src.Enabled || !src.Listens(m.Scope) {
 		return "no enabled source receives it (TR-5)"
 	}
-	if !src.Receives(m.Scope).Takes(m.Addressing) && (th == nil || !th.Live()) {
+	if !src.Receives(m.Scope).Takes(m.Addressing) && !w.live(th) {
 		return "the scope receives only what addresses the agent (AD-9)"
 	}
 	return ""
+}
+
+// live: a Ticket whose Mandate stands has the Thread, or a message of it waits
+// or is in an Eval (AD-9).
+func (w *work) live(th *Thread) bool {
+	if th == nil {
+		return false
+	}
+	return th.Eval != "" || len(th.Queue)+len(th.Companions) > 0 ||
+		slices.ContainsFunc(th.Tickets, func(s ThreadTicket) bool {
+			t := w.tickets[s.Ticket]
+			return t != nil && t.Mandate.Stands()
+		})
 }
 
 // deliver gives the message to every active Ticket of the Thread (SU-1) and
@@ -83,7 +97,8 @@ func (w *work) ownable(m *Message) bool {
 	if m.Sender.Kind != gate.Person {
 		return false
 	}
-	return !w.Sources[m.Source].ListedFollowUps || w.lists(m.Source, m.Sender).Allow == gate.Yes
+	src := w.Sources[m.Source]
+	return src == nil || !src.ListedFollowUps || w.lists(m.Source, m.Sender).Allow == gate.Yes
 }
 
 // wakes: what can resume an ended Ticket. Bots and CI wake nothing (RE-1), and
@@ -92,15 +107,19 @@ func (w *work) wakes(m *Message) bool { return w.ownable(m) && !w.Settings.stopW
 
 // own makes the message an owned Input of an active Ticket.
 func (w *work) own(t *Ticket, m *Message, root bool) {
-	if !slices.Contains(m.Owners, t.ID) {
-		m.Owners = append(m.Owners, t.ID)
-	}
+	m.ownedBy(t)
 	m.State, m.With = StateOwned, ""
 	seq := w.input(t, Input{Kind: InputMessage, Owned: true, Trigger: m.ID})
 	t.Held = append(t.Held, Held{Trigger: m.ID, Seq: seq, Root: root})
 	t.LastOwned = m.ID
 	if t.Report != nil && t.Report.wantsPerson() {
 		t.Report = nil
+	}
+}
+
+func (m *Message) ownedBy(t *Ticket) {
+	if !slices.Contains(m.Owners, t.ID) {
+		m.Owners = append(m.Owners, t.ID)
 	}
 }
 
@@ -120,34 +139,32 @@ func (w *work) input(t *Ticket, in Input) (seq int) {
 
 // resume wakes at most one ended Ticket of the Thread: none while one is
 // active, else the one with the newest activity whose revalidation passes
-// (RE-1a). Where that cannot be told yet, the message waits for it (RV-8).
-func (w *work) resume(m *Message, th *Thread) {
+// (RE-1a). Where that cannot be told yet, the message waits for it (RV-8). It
+// reports whether a Mandate was revoked.
+func (w *work) resume(m *Message, th *Thread) (revoked bool) {
 	for _, t := range w.sleeping(th) {
 		switch r := w.revalidate(t); r.Outcome {
 		case gate.Stands:
 			w.reopen(t)
 			w.own(t, m, true)
-			return
+			return revoked
 		case gate.Fails:
 			w.revoke(t, r.Reason)
+			revoked = true
 		case gate.Waits:
 			w.waitFor(t, m)
-			return
+			return revoked
 		}
 	}
+	return revoked
 }
 
 // sleeping returns the ended Tickets that a message on the Thread could wake,
-// the newest activity first; none when a Ticket of the Thread is active.
+// the newest activity first. An active one would own the message.
 func (w *work) sleeping(th *Thread) []*Ticket {
 	var ended []*Ticket
 	for _, s := range th.Tickets {
-		t := w.tickets[s.Ticket]
-		switch {
-		case t == nil || s.Kind != SubOwn:
-		case t.Active():
-			return nil
-		case t.Mandate.Stands():
+		if t := w.tickets[s.Ticket]; t != nil && s.Kind == SubOwn && t.Mandate.Stands() {
 			ended = append(ended, t)
 		}
 	}
@@ -181,8 +198,14 @@ func (w *work) reopen(t *Ticket) {
 func (w *work) revoke(t *Ticket, reason string) {
 	t.Mandate.State, t.Mandate.RevokedReason = gate.MandateRevoked, reason
 	w.log("mandate.revoked", approvals.SessionID(t.ID), map[string]any{"ticket": t.ID, "reason": reason})
-	w.release(t, t.Waiting, "")
+	waiting := t.Waiting
 	t.Waiting = nil
+	w.release(t, waiting, "")
+	for _, id := range waiting {
+		if m := w.messages[id]; m != nil {
+			w.notResumed(m)
+		}
+	}
 }
 
 // retryResume is how long a resume waits before it is looked at again.
@@ -190,7 +213,8 @@ const retryResume = 15 * time.Second
 
 func (w *work) waitFor(t *Ticket, m *Message) {
 	t.Waiting = append(t.Waiting, m.ID)
-	m.Owners, m.State, m.With = append(m.Owners, t.ID), StateWaiting, ""
+	m.ownedBy(t)
+	m.State, m.With = StateWaiting, ""
 	w.c.Due = append(w.c.Due, approvals.Due{Kind: DueResume, Key: string(t.ID), At: w.Now.Add(retryResume)})
 }
 

@@ -44,7 +44,6 @@ func (w *work) discard(e *Eval, th *Thread) {
 
 func (w *work) formEval(th *Thread, session string) {
 	candidates := w.stillAdmitted(th)
-	th.Queue = nil
 	if len(candidates) == 0 {
 		return
 	}
@@ -59,26 +58,39 @@ func (w *work) formEval(th *Thread, session string) {
 	w.evals[e.ID], th.Eval = e, e.ID
 }
 
-// stillAdmitted computes the admission of the waiting candidates again
-// (AD-14): one that fell to none meanwhile leaves with the reason. Explicit
-// ones come first (EV-1).
+// stillAdmitted empties the queue and computes the admission of its candidates
+// again (AD-14): one that fell to none meanwhile leaves with the reason. What
+// waited with it may enter the queue by that, and is looked at too.
 func (w *work) stillAdmitted(th *Thread) []gate.TriggerID {
-	var explicit, inferred []gate.TriggerID
-	for _, id := range th.Queue {
-		m := w.messages[id]
-		if m == nil || m.State != StateQueued {
-			continue
-		}
-		switch w.admit(m).Strength {
-		case gate.Explicit:
-			explicit = append(explicit, id)
-		case gate.Inferred:
-			inferred = append(inferred, id)
-		case gate.None:
-			w.fall(m)
+	var ids []gate.TriggerID
+	for len(th.Queue) > 0 {
+		waiting := th.Queue
+		th.Queue = nil
+		for _, id := range waiting {
+			m := w.messages[id]
+			switch {
+			case m == nil || m.State != StateQueued:
+			case w.admit(m).Admitted():
+				ids = append(ids, id)
+			default:
+				w.fall(m)
+			}
 		}
 	}
-	return append(explicit, inferred...)
+	slices.SortStableFunc(ids, func(a, b gate.TriggerID) int { return w.rank(a) - w.rank(b) })
+	return ids
+}
+
+// rank orders the candidates of an Eval: what is only a stop word, then
+// explicit, then inferred ones (EV-1).
+func (w *work) rank(id gate.TriggerID) int {
+	switch m := w.messages[id]; {
+	case w.Settings.stopWord(m.Plain):
+		return 0
+	case m.Admission.Strength == gate.Explicit:
+		return 1
+	}
+	return 2
 }
 
 // fall makes a candidate that is admitted no more not_admitted.

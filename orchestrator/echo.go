@@ -23,6 +23,8 @@ type ScriptStep struct {
 // harmless.
 type Echo struct {
 	Script []ScriptStep
+	// Refused is the report when an approval of the script was not given.
+	Refused string
 }
 
 // Turn answers each owned message among the Inputs.
@@ -55,7 +57,7 @@ func (e Echo) play(ctx context.Context, t Turn, in TurnInput) (open bool, err er
 			var allowed bool
 			allowed, open, err = e.approve(ctx, t, in, key, *step.Approve)
 			if err == nil && !open && !allowed {
-				return false, act(ctx, t, in, key+"-refused", Command{Verb: VerbReport, Kind: ReportDone, Text: "✋ " + step.Approve.Tool, Upto: in.Seq})
+				return false, act(ctx, t, in, key+"-refused", Command{Verb: VerbReport, Kind: ReportDone, Text: e.Refused, Upto: in.Seq})
 			}
 		}
 		if err != nil || open {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/gatehouse-bot/gatehouse/approvals"
 	"github.com/gatehouse-bot/gatehouse/gate"
@@ -63,11 +64,18 @@ func passing(err error) bool {
 // HandleDeadline closes a question whose deadline has come (DE-6).
 func (s *Service) HandleDeadline(ctx context.Context, c Claim) error {
 	err := s.Asker.Expire(ctx, approvals.ID(c.Key))
-	if err != nil && !errors.Is(err, approvals.ErrNotFound) {
+	switch {
+	case errors.Is(err, approvals.ErrEarly):
+		return s.Store.Commit(ctx, Changes{Claim: &c, Next: s.Now().Add(earlyRetry)})
+	case err != nil && !errors.Is(err, approvals.ErrNotFound):
 		return err
 	}
 	return s.giveUp(ctx, c)
 }
+
+// earlyRetry is when a deadline that this replica's clock does not see yet is
+// looked at again.
+const earlyRetry = 200 * time.Millisecond
 
 // giveUp ends a claim whose work is done. Closing a question cancels its
 // deadline, and the claim with it.
@@ -96,6 +104,24 @@ func (s *Service) HandleSettled(ctx context.Context, c Claim) error {
 	})
 }
 
+// HandleLate tells a Ticket that its question was answered too late, so that
+// its agent can ask again (CA-9).
+func (s *Service) HandleLate(ctx context.Context, c Claim) error {
+	q, err := s.Store.Question(ctx, approvals.ID(c.Key))
+	if errors.Is(err, approvals.ErrNotFound) {
+		return s.giveUp(ctx, c)
+	}
+	if err != nil {
+		return fmt.Errorf("load question %s: %w", c.Key, err)
+	}
+	id := gate.TicketID(q.Session.ID)
+	return s.transact(ctx, Want{Tickets: []gate.TicketID{id}}, func(st State, f Facts) Changes {
+		ch := Note(st, id, "question "+q.ID.Short()+" was answered after its deadline; ask again if it still matters", f)
+		ch.Claim = &c
+		return ch
+	})
+}
+
 // HandleResume looks again at a Ticket that messages wait to resume.
 func (s *Service) HandleResume(ctx context.Context, c Claim) error {
 	id := gate.TicketID(c.Key)
@@ -113,5 +139,6 @@ func (s *Service) Handlers() map[approvals.DueKind]Handler {
 		DueResume:             s.HandleResume,
 		approvals.DueDeadline: s.HandleDeadline,
 		approvals.DueSettled:  s.HandleSettled,
+		approvals.DueLate:     s.HandleLate,
 	}
 }

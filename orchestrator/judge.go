@@ -50,7 +50,8 @@ func (w *work) owned(m *Message) bool {
 }
 
 // release takes messages from a Ticket and sends those that nobody owns any
-// more to the gate (EN-1, EN-2, HB-3), except one.
+// more to the gate (EN-1, EN-2, HB-3), except one. What stopped a Ticket is not
+// sent there again (EN-3).
 func (w *work) release(t *Ticket, ids []gate.TriggerID, except gate.TriggerID) {
 	for _, id := range ids {
 		m := w.messages[id]
@@ -58,17 +59,27 @@ func (w *work) release(t *Ticket, ids []gate.TriggerID, except gate.TriggerID) {
 			continue
 		}
 		m.Owners = drop(m.Owners, t.ID)
-		if id != except && !w.owned(m) {
+		switch {
+		case id == except || w.owned(m):
+		case m.stopped():
+			m.State, m.Owners = StateDecided, nil
+		default:
 			w.rejudge(m)
 		}
 	}
 }
 
+// stopped reports whether a Ticket was stopped by this message.
+func (m *Message) stopped() bool {
+	return slices.ContainsFunc(m.Decided, func(d Decided) bool { return d.Action == ActStop })
+}
+
 // rejudge sends a message that was owned, or waited, to the gate as an
 // ordinary message of its Thread (HB-3). Earlier decisions but a stop no
-// longer cover it.
+// longer cover it, nor do those own it who dealt with it and ended, should they
+// be resumed.
 func (w *work) rejudge(m *Message) {
-	m.With = ""
+	m.With, m.Owners = "", nil
 	m.Decided = slices.DeleteFunc(m.Decided, func(d Decided) bool { return d.Action != ActStop })
 	th := w.thread(m)
 	th.Notices = drop(th.Notices, m.ID)
@@ -76,7 +87,8 @@ func (w *work) rejudge(m *Message) {
 }
 
 // settleWith ends the waiting of the messages that waited with a candidate
-// (SU-8): they are delivered to the Ticket as owned, or go to the gate.
+// (SU-8): the Ticket that the candidate went to gets them, or they go to the
+// gate.
 func (w *work) settleWith(candidate *Message, t *Ticket) {
 	th := w.thread(candidate)
 	for _, id := range slices.Clone(th.Companions) {
@@ -85,9 +97,28 @@ func (w *work) settleWith(candidate *Message, t *Ticket) {
 			continue
 		}
 		th.Companions = drop(th.Companions, id)
-		if t != nil && t.Active() {
-			w.own(t, m, false)
+		if t == nil {
+			w.rejudge(m)
 			continue
+		}
+		w.follow(m, th, t)
+	}
+}
+
+// follow gives a message that waited with a candidate to the candidate's
+// Ticket: owned, and the main Session hears of it (SU-3); or as context, where
+// follow-ups of its sender are no more than that (SU-2).
+func (w *work) follow(m *Message, th *Thread, t *Ticket) {
+	switch {
+	case w.ownable(m) && t.Active():
+		w.own(t, m, false)
+		w.notice(m, th)
+	case w.ownable(m):
+		w.waitFor(t, m)
+		w.notice(m, th)
+	default:
+		if t.Active() {
+			w.input(t, Input{Kind: InputContext, Trigger: m.ID})
 		}
 		w.rejudge(m)
 	}
@@ -97,16 +128,26 @@ func (w *work) settleWith(candidate *Message, t *Ticket) {
 // (OUT-6): as the Source says, at most once a sender and hour. The hour is
 // part of the row's id, and the outbox takes an id once.
 func (w *work) refuse(m *Message) {
-	if m.Sender.Kind != gate.Person || m.Addressing == gate.NotAddressed || len(m.HandBacks) > 0 {
+	src := w.Sources[m.Source]
+	if src == nil || m.Sender.Kind != gate.Person || m.Addressing == gate.NotAddressed || len(m.HandBacks) > 0 {
 		return
 	}
 	id := intent("refusal", string(m.Source), m.Sender.ID, w.Now.UTC().Format("2006-01-02T15"))
-	switch w.Sources[m.Source].Refusal {
+	switch src.Refusal {
 	case gate.RefuseByReaction:
 		w.react(m, gate.ReactRefused, id)
 	case gate.RefuseByReply:
 		w.say(m.reply(), "", w.text(sayRefused), id)
 	case gate.RefuseSilently:
+	}
+}
+
+// notResumed tells a listed person whose message could not resume a Ticket,
+// and is no candidate either, to mention the agent (OUT-6).
+func (w *work) notResumed(m *Message) {
+	nobody := m.State == StateNotAdmitted || m.State == StateDelivered
+	if nobody && m.Sender.Kind == gate.Person && w.lists(m.Source, m.Sender).Allow == gate.Yes {
+		w.say(m.reply(), "", w.text(sayNotResumed), intent("not_resumed", string(m.ID)))
 	}
 }
 

@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/gatehouse-bot/gatehouse/approvals"
 	"github.com/gatehouse-bot/gatehouse/gate"
@@ -32,7 +33,7 @@ type Command struct {
 	Kind   ReportKind
 	Final  bool
 	// Upto is the last Input that a report or turn end covers; 0: the last
-	// delivered.
+	// delivered before the first action of this turn.
 	Upto int
 	Ask  *approvals.Request
 }
@@ -74,8 +75,14 @@ func Perform(s State, id gate.TicketID, cmd Command, f Facts) (Changes, Performe
 	if t == nil || !t.Active() {
 		return Changes{}, refusedAct(ActTicketEnded, "the ticket has ended; stop working on it")
 	}
+	if t.Upto == 0 {
+		t.Upto = t.Delivered
+	}
 	p := w.perform(t, cmd)
-	if p.Error == nil && cmd.Key != "" {
+	if p.Error != nil {
+		return Changes{}, p
+	}
+	if cmd.Key != "" {
 		result, _ := json.Marshal(p)
 		w.c.Acts = append(w.c.Acts, Act{Ticket: id, Key: cmd.Key, Result: result})
 	}
@@ -112,12 +119,7 @@ func (w *work) ack(t *Ticket, cmd Command) Performed {
 }
 
 func (t *Ticket) dealt(seq int) {
-	for i, h := range t.Held {
-		if h.Seq == seq {
-			t.Held = append(t.Held[:i], t.Held[i+1:]...)
-			return
-		}
-	}
+	t.Held = slices.DeleteFunc(t.Held, func(h Held) bool { return h.Seq == seq })
 }
 
 // answer says something in the Thread of the Input that it answers, else in
@@ -186,12 +188,16 @@ func (w *work) giveBack(t *Ticket, m *Message, reason string) bool {
 	return true
 }
 
+// forget takes a message that the Ticket owns no more from its books. Its
+// result does not go to that message's Thread any more (OUT-2).
 func (t *Ticket) forget(id gate.TriggerID) {
-	for i, h := range t.Held {
-		if h.Trigger == id {
-			t.Held = append(t.Held[:i], t.Held[i+1:]...)
-			return
-		}
+	t.Held = slices.DeleteFunc(t.Held, func(h Held) bool { return h.Trigger == id })
+	if t.LastOwned != id {
+		return
+	}
+	t.LastOwned = ""
+	if n := len(t.Held); n > 0 {
+		t.LastOwned = t.Held[n-1].Trigger
 	}
 }
 
@@ -205,6 +211,9 @@ func (w *work) report(t *Ticket, cmd Command) Performed {
 	}
 	t.cover(upto(t, cmd))
 	t.Report, t.ActiveAt = &Report{Kind: cmd.Kind, Text: cmd.Text, At: w.Now}, w.Now
+	if cmd.Kind != ReportWaiting {
+		t.Former = nil
+	}
 	final := cmd.Kind == ReportDone || cmd.Kind == ReportFailed && cmd.Final
 	w.sayReport(t, cmd, final)
 	switch {
@@ -226,7 +235,7 @@ func (w *work) sayReport(t *Ticket, cmd Command, final bool) {
 	id := w.rowID(t, cmd)
 	w.say(t.home(), t.ID, cmd.Text, id)
 	last := w.messages[t.LastOwned]
-	if final && last != nil && last.Thread != t.Mandate.Thread {
+	if final && last != nil && last.Thread != t.Mandate.Thread && t.owns(last.Thread) {
 		w.say(last.reply(), t.ID, cmd.Text, intent(id, "last"))
 	}
 }
@@ -235,7 +244,7 @@ func upto(t *Ticket, cmd Command) int {
 	if cmd.Upto > 0 {
 		return cmd.Upto
 	}
-	return t.Delivered
+	return t.Upto
 }
 
 // turnEnd says that the Executor is idle. Open approvals are cancelled (AP-7).
@@ -243,9 +252,9 @@ func upto(t *Ticket, cmd Command) int {
 // (RE-1b).
 func (w *work) turnEnd(t *Ticket, upto int) {
 	t.cover(upto)
-	t.Turn = false
+	t.Turn, t.Upto = false, 0
 	w.cancelQuestions(t, "turn ended", func(q *approvals.Question) bool { return q.Kind == approvals.Approval })
-	if t.Former != nil && (t.Report == nil || t.Report.Kind == ReportWaiting) && t.Seq == t.Delivered {
+	if t.Former != nil && t.Seq == t.Delivered {
 		former := *t.Former
 		w.end(t, former.Reason, former.By, "")
 		t.End = &former
@@ -261,6 +270,9 @@ func (w *work) turnEnd(t *Ticket, upto int) {
 func OpenTurn(s State, id gate.TicketID, f Facts) Changes {
 	w := begin(s, f)
 	if t := w.tickets[id]; t != nil && t.Active() {
+		if !t.Turn {
+			t.Upto = 0
+		}
 		t.Delivered, t.Turn = t.Seq, true
 	}
 	return w.done()
@@ -272,6 +284,15 @@ func AnswerArrived(s State, id gate.TicketID, q approvals.Question, f Facts) Cha
 	w := begin(s, f)
 	if t := w.tickets[id]; t != nil && t.Active() {
 		w.input(t, Input{Kind: InputAnswer, Question: q.ID})
+	}
+	return w.done()
+}
+
+// Note gives an active Ticket a line to read (RO-9a, CA-9).
+func Note(s State, id gate.TicketID, text string, f Facts) Changes {
+	w := begin(s, f)
+	if t := w.tickets[id]; t != nil && t.Active() {
+		w.input(t, Input{Kind: InputNote, Note: text})
 	}
 	return w.done()
 }

@@ -58,48 +58,58 @@ func (w *work) route(it Item, r Ruling) Result {
 
 // malformed checks the fields that each action needs.
 func malformed(it Item) *Result {
-	need := map[Action][]string{
-		ActAccept:  {it.Title, "title"},
-		ActAttach:  {string(it.Ticket), "ticket"},
-		ActStop:    {string(it.Ticket), "ticket"},
-		ActIgnore:  {it.Reason, "reason"},
-		ActRequeue: {it.Reason, "reason"},
-	}
-	field, known := need[it.Action]
-	missing := ""
-	switch {
-	case it.Trigger == "":
-		missing = "trigger"
-	case it.Action == "":
-		missing = "action"
-	case !known:
+	need, known := map[Action][]string{
+		ActAccept:  {"title"},
+		ActAttach:  {"ticket"},
+		ActStop:    {"ticket", "reason"},
+		ActIgnore:  {"reason"},
+		ActRequeue: {"reason"},
+	}[it.Action]
+	if it.Action != "" && !known {
 		res := refused(CodeUnknownAction, "use accept, attach, stop, ignore or requeue")
 		return &res
-	case strings.TrimSpace(field[0]) == "":
-		missing = field[1]
-	default:
-		return nil
 	}
-	res := refused(CodeMissingField, "give the item a "+missing)
-	return &res
+	given := map[string]string{
+		"trigger": string(it.Trigger), "action": string(it.Action),
+		"title": it.Title, "ticket": string(it.Ticket), "reason": it.Reason,
+	}
+	for _, field := range append([]string{"trigger", "action"}, need...) {
+		if strings.TrimSpace(given[field]) == "" {
+			res := refused(CodeMissingField, "give the item a "+field)
+			return &res
+		}
+	}
+	return nil
 }
 
 // repeated looks first at what was decided already (RO-8): the same again
 // answers the same; a message by which a Ticket was stopped can still be
 // accepted, attached, or stop another one; anything else was decided once.
 func repeated(m *Message, it Item) *Result {
-	afterStop := len(m.Decided) > 0
+	onlyStops := true
 	for _, d := range m.Decided {
-		if d.Action == it.Action && (it.Ticket == "" || d.Ticket == it.Ticket) {
+		if d.Action == it.Action && (d.Ticket == it.Ticket || !it.Action.ofTicket()) {
 			return &Result{OK: true, Deduped: true, Ticket: d.Ticket, Decision: d.Decision}
 		}
-		afterStop = afterStop && d.Action == ActStop
+		onlyStops = onlyStops && d.Action == ActStop
 	}
-	if len(m.Decided) == 0 || afterStop {
+	switch {
+	case it.Action == ActRequeue && m.State == StateQueued && m.Requeues > 0:
+		return &Result{OK: true, Deduped: true}
+	case len(m.Decided) == 0 || onlyStops && !m.settled(it.Action):
 		return nil
 	}
 	res := refused(CodeAlreadyDecided, "this trigger was decided; leave it")
 	return &res
+}
+
+// ofTicket: the action names a Ticket.
+func (a Action) ofTicket() bool { return a == ActAttach || a == ActStop }
+
+// settled: the stop was all that was to be decided, unless it is accepted or
+// attached (RO-8); it goes to no further Eval (EN-3).
+func (m *Message) settled(a Action) bool {
+	return m.State == StateDecided && (a == ActIgnore || a == ActRequeue)
 }
 
 // stale refuses what was decided under another Policy version (RO-9).
@@ -125,7 +135,7 @@ func (w *work) stale(r Ruling) *Result {
 func (w *work) open(m *Message, it Item) *Result {
 	var res Result
 	switch {
-	case w.owned(m) && it.Action == ActStop:
+	case it.Action == ActStop && (w.owned(m) || w.noticed(m)):
 		return nil
 	case w.owned(m):
 		res = refused(CodeOwnedByExecutor, "an executor handles it; you can only stop its ticket by it")
@@ -135,6 +145,14 @@ func (w *work) open(m *Message, it Item) *Result {
 		res = refused(CodeNotQueued, "the trigger is not under evaluation; wait until it is given to you")
 	}
 	return &res
+}
+
+// noticed: the main Session was told that an Executor has it, and has not
+// acknowledged that (RO-7). A stop must not miss its Ticket because the
+// Executor was done a moment earlier: a Ticket that ended can be stopped too.
+func (w *work) noticed(m *Message) bool {
+	th := w.threads[m.Thread]
+	return th != nil && slices.Contains(th.Notices, m.ID)
 }
 
 // freshStop: a Ticket was stopped by this message within the time of an Eval.
@@ -199,9 +217,20 @@ func (w *work) accept(m *Message, it Item, r Ruling) Result {
 	d := w.decide(m, ActAccept, Accepted, t.ID, it.Reason, r)
 	w.own(t, m, true)
 	w.settleWith(m, t)
-	w.say(t.home(), t.ID, w.text(sayAccepted, t.Short(), t.Title), intent("accepted", string(t.ID)))
+	if w.acknowledges(t.Mandate.Rules) {
+		w.say(t.home(), t.ID, w.text(sayAccepted, t.Short(), t.Title), intent("accepted", string(t.ID)))
+	}
 	w.log("ticket.accepted", approvals.SessionID(t.ID), map[string]any{"ticket": t.ID, "trigger": m.ID})
 	return Result{OK: true, Ticket: t.ID, Decision: d}
+}
+
+// acknowledges: no matched rule says that its work starts in silence (OUT-4,
+// RU-4).
+func (w *work) acknowledges(rules []string) bool {
+	return !slices.ContainsFunc(rules, func(id string) bool {
+		r, ok := w.Policy.Rule(id)
+		return ok && !r.Acknowledge
+	})
 }
 
 func matched(verdicts []RuleVerdict) []string {
@@ -286,7 +315,7 @@ func (w *work) attachWaiting(m *Message, t *Ticket, it Item, r Ruling) Result {
 	w.subscribe(t, m)
 	d := w.decide(m, ActAttach, Attached, t.ID, it.Reason, r)
 	w.waitFor(t, m)
-	w.settleWith(m, nil)
+	w.settleWith(m, t)
 	return Result{OK: true, Ticket: t.ID, Decision: d}
 }
 
@@ -315,7 +344,7 @@ func (w *work) stop(m *Message, it Item, r Ruling) Result {
 	d := w.decide(m, ActStop, Stopped, t.ID, it.Reason, r)
 	w.endByPerson(t, EndStopped, m.Sender.Name, m.ID)
 	if !w.owned(m) {
-		m.State = StateDecided
+		m.State, m.Owners = StateDecided, nil
 	}
 	w.settleWith(m, nil)
 	w.say(m.reply(), t.ID, w.text(sayStopped, t.Short(), t.Title), intent("stopped", string(t.ID), string(m.ID)))

@@ -90,10 +90,13 @@ type Ticket struct {
 
 	// Seq is the last Input appended, Delivered the last handed to the
 	// Executor, Covered the last that a Report or turn end covers.
-	Seq       int    `json:"seq"`
-	Delivered int    `json:"delivered"`
-	Covered   int    `json:"covered"`
-	Held      []Held `json:"held,omitempty"`
+	Seq       int `json:"seq"`
+	Delivered int `json:"delivered"`
+	Covered   int `json:"covered"`
+	// Upto is what a Report or turn end covers by default: the last Input that
+	// was delivered before the first action of this turn; 0: none acted yet.
+	Upto int    `json:"upto,omitempty"`
+	Held []Held `json:"held,omitempty"`
 	// LastOwned is the latest message that it came to own: its result goes
 	// there too (OUT-2).
 	LastOwned gate.TriggerID `json:"last_owned,omitempty"`
