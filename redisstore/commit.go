@@ -48,6 +48,7 @@ func (s *Store) CommitQuestions(ctx context.Context, c approvals.Change) error {
 
 // compile writes the program of a commit. The order is the contract: rows of
 // the claimed list, then the claim is given back, then cancels, then new work.
+// What hangs on a Ticket comes before it, since the Ticket gives it its life.
 func (s *Store) compile(c *orchestrator.Changes) (*program, error) {
 	p := newProgram(s.keys.operation(rand.Text()))
 	if c.Claim != nil {
@@ -57,7 +58,7 @@ func (s *Store) compile(c *orchestrator.Changes) (*program, error) {
 		p.check("version", p.key(s.keys.record(g.Kind, g.ID)), g.Version)
 	}
 	for _, step := range []func(*program, *orchestrator.Changes) error{
-		s.records, s.decisions, s.inputs, s.appended, s.claimed, s.effects,
+		s.inputs, s.appended, s.records, s.decisions, s.claimed, s.effects,
 	} {
 		if err := step(p, c); err != nil {
 			return nil, err

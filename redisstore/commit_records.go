@@ -127,6 +127,10 @@ func (w *recordWriter) message(m *orchestrator.Message) {
 	}
 	byThread := w.keys.indexBy(triggers, "thread", string(m.Thread))
 	w.list(byThread, m.ReceivedAt, id)
+	if m.Version == 1 {
+		bySource := w.keys.indexBy(triggers, "source", string(m.Source))
+		w.p.forget(m.ReceivedAt.Add(-w.keep), w.keys.index(triggers), bySource, byThread)
+	}
 	w.p.lifetime(byThread, w.keep)
 	if m.Raw == "" {
 		w.p.write("UNLINK", w.p.key(w.keys.raw(m.ID)))

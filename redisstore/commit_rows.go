@@ -20,11 +20,11 @@ func (s *Store) decisions(p *program, c *orchestrator.Changes) error {
 		p.check("form", p.key(key))
 		p.set(key, text, s.retention.Records)
 		byThread := s.keys.indexBy(decided, "thread", string(d.Thread))
-		for _, index := range []string{
-			s.keys.index(decided), byThread, s.keys.indexBy(decided, "outcome", string(d.Outcome)),
-		} {
+		indices := []string{s.keys.index(decided), byThread, s.keys.indexBy(decided, "outcome", string(d.Outcome))}
+		for _, index := range indices {
 			p.write("ZADD", p.key(index), d.At.UnixMilli(), string(d.ID))
 		}
+		p.forget(d.At.Add(-s.retention.Records), indices...)
 		p.lifetime(byThread, s.retention.Records)
 	}
 	return nil

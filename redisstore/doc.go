@@ -33,18 +33,18 @@
 //	due:<kind>                       zset    –                     R C L E when which work is due; claimed: when the lease ends (RS-5)
 //	claims                           hash    –                     L C     "<kind> <key>": "<token> <claimed at>"
 //	token                            string  –                     L       the last token
-//	index:triggers                   zset    swept                 R C S   by received_at
-//	index:triggers:source:<source>   zset    swept                 R C S
-//	index:triggers:thread:<thread>   zset    records, swept        R C S
-//	index:tickets                    zset    swept                 C S     by created_at
-//	index:tickets:state:<state>      zset    swept                 C S
-//	index:decisions                  zset    swept                 C S     by at
-//	index:decisions:thread:<thread>  zset    records, swept        C S
-//	index:decisions:outcome:<…>      zset    swept                 C S
-//	index:threads                    zset    swept                 C S     by last_activity
+//	index:triggers                   zset    rows: records         R C     by received_at
+//	index:triggers:source:<source>   zset    rows: records         R C
+//	index:triggers:thread:<thread>   zset    records               R C
+//	index:tickets                    zset    rows: as the Ticket   C S     by created_at
+//	index:tickets:state:<state>      zset    rows: as the Ticket   C S
+//	index:decisions                  zset    rows: records         C       by at
+//	index:decisions:thread:<thread>  zset    records               C
+//	index:decisions:outcome:<…>      zset    rows: records         C
+//	index:threads                    zset    rows: as the Thread   C S     by last_activity
 //	index:questions                  zset    –                     C       open ones, by created_at
 //	index:questions:session:<id>     zset    –                     C
-//	log                              stream  trimmed, swept        C S     event log
+//	log                              stream  trimmed; records      C S     event log
 //	op:<random>                      string, 1 min                 C L     an operation was done, or what it handed out:
 //	                                 list                                  the client may send it twice
 //	wake                             channel –                     R C     something may have become due

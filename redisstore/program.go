@@ -60,6 +60,14 @@ func (p *program) lifetime(key string, ttl time.Duration) {
 	p.write("PEXPIRE", p.key(key), ttl.Milliseconds())
 }
 
+// forget takes the rows before a time out of indices: their records are gone
+// by then (RS-6).
+func (p *program) forget(before time.Time, indices ...string) {
+	for _, index := range indices {
+		p.write("ZREMRANGEBYSCORE", p.key(index), "-inf", before.UnixMilli())
+	}
+}
+
 // operationLife is how long the mark of an operation stays: longer than any
 // client goes on trying.
 const operationLife = time.Minute

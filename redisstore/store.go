@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"regexp"
+	"strconv"
 	"sync"
 	"time"
 
@@ -117,10 +118,10 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 // Begin claims the layout of the workspace, or refuses a newer one with
 // ErrNewer, and loads the scripts. Beginning twice is harmless.
 func (s *Store) Begin(ctx context.Context) error {
-	if err := s.client.SetNX(ctx, s.keys.form(), form, 0).Err(); err != nil {
-		return plain(err)
-	}
 	f, err := s.client.Get(ctx, s.keys.form()).Result()
+	if errors.Is(err, redis.Nil) {
+		f, err = strconv.Itoa(form), s.client.SetNX(ctx, s.keys.form(), form, 0).Err()
+	}
 	if err != nil {
 		return plain(err)
 	}

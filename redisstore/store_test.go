@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"log/slog"
 	"net"
 	"strings"
 	"sync/atomic"
@@ -21,6 +22,7 @@ import (
 
 // TestMain keeps the random comparisons short unless -rapid.checks says else.
 func TestMain(m *testing.M) {
+	redisstore.LogDriver(slog.New(slog.DiscardHandler))
 	flag.Parse()
 	if f := flag.Lookup("rapid.checks"); f != nil && f.Value.String() == f.DefValue {
 		_ = f.Value.Set("25")

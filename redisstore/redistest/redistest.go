@@ -83,6 +83,22 @@ func (s *Server) Kill() {
 	s.proc = nil
 }
 
+// Pause stops the server without ending it, as a stalled machine does; Resume
+// lets it go on.
+func (s *Server) Pause(t testing.TB) { s.signal(t, syscall.SIGSTOP) }
+
+// Resume lets a paused server go on.
+func (s *Server) Resume(t testing.TB) { s.signal(t, syscall.SIGCONT) }
+
+func (s *Server) signal(t testing.TB, sig syscall.Signal) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.proc.Process.Signal(sig); err != nil {
+		t.Fatalf("signal redis: %v", err)
+	}
+}
+
 // Restart starts the server again, after a Kill, and waits until it serves.
 func (s *Server) Restart(t testing.TB) {
 	t.Helper()

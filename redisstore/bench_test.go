@@ -1,0 +1,127 @@
+package redisstore_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/gatehouse-bot/gatehouse/approvals"
+	"github.com/gatehouse-bot/gatehouse/gate"
+	"github.com/gatehouse-bot/gatehouse/orchestrator"
+	"github.com/gatehouse-bot/gatehouse/redisstore"
+)
+
+// bare is the least that a durable, deduplicated intake can do: the yardstick
+// that the ratios of facts/perf.md are taken against.
+const bare = `if not redis.call('SET', KEYS[1], '1', 'NX', 'PX', 604800000) then return 0 end
+redis.call('XADD', KEYS[2], '*', 'b', ARGV[1])
+return 1`
+
+// body is a webhook body of about 12 KB.
+func body() []byte {
+	var b strings.Builder
+	for i := 0; b.Len() < 12_000; i++ {
+		fmt.Fprintf(&b, `{"id":%d,"node_id":"MDEyOklzc3VlQ29tbWVudDE%d","url":"https://api.github.com/repos/o/r/issues/%d"},`, i*7919, i*104729, i)
+	}
+	return []byte(b.String())
+}
+
+func big(id string) gate.Arrival {
+	a := arrival(id)
+	a.Raw, a.Lane = body(), id
+	a.Trigger.Thread = gate.ThreadID("th_" + id)
+	a.Trigger.Text = strings.Repeat("please have a look at this. ", 20)
+	return a
+}
+
+// parallel runs do on 16 callers, each with numbers of its own.
+func parallel(b *testing.B, do func(n int64) error) {
+	b.Helper()
+	var n atomic.Int64
+	b.SetParallelism(8)
+	b.ResetTimer()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if err := do(n.Add(1)); err != nil {
+				b.Error(err)
+				return
+			}
+		}
+	})
+}
+
+func BenchmarkBare12KB(b *testing.B) {
+	c, script, payload := server(b), redis.NewScript(bare), body()
+	parallel(b, func(n int64) error {
+		return script.Run(b.Context(), c, []string{fmt.Sprintf("{w}:k:%d", n), "{w}:s"}, payload).Err()
+	})
+	stored(b, c)
+}
+
+func BenchmarkReceive12KB(b *testing.B) {
+	c := server(b)
+	s := openStore(b, redisstore.Options{Client: c})
+	parallel(b, func(n int64) error {
+		_, err := s.Receive(b.Context(), big(fmt.Sprintf("trg_%032d", n)))
+		return err
+	})
+	stored(b, c)
+}
+
+func BenchmarkReceiveDuplicate12KB(b *testing.B) {
+	s := openStore(b, redisstore.Options{Client: server(b)})
+	a := big("trg_1")
+	if _, err := s.Receive(b.Context(), a); err != nil {
+		b.Fatal(err)
+	}
+	a.Trigger.ID = "trg_2"
+	parallel(b, func(int64) error {
+		_, err := s.Receive(b.Context(), a)
+		return err
+	})
+}
+
+// BenchmarkCommit is a Ticket's transition with an Input, a reply and its Due.
+func BenchmarkCommit(b *testing.B) {
+	c := server(b)
+	s := openStore(b, redisstore.Options{Client: c})
+	parallel(b, func(n int64) error { return s.Commit(b.Context(), transition(n)) })
+	stored(b, c)
+}
+
+func transition(n int64) orchestrator.Changes {
+	id := gate.TicketID(fmt.Sprintf("tkt_%032d", n))
+	return orchestrator.Changes{
+		Tickets: []orchestrator.Ticket{{ID: id, Title: "Fix the build", Executor: "default", State: orchestrator.TicketActive, CreatedAt: start, ActiveAt: start}},
+		Inputs:  []orchestrator.Input{{ID: "in", Ticket: id, Seq: 1, Kind: orchestrator.InputMessage, Trigger: "trg_1", At: start}},
+		Effects: approvals.Effects{
+			Out: []gate.Outgoing{{ID: string(id), Lane: fmt.Sprint("l", n%64), Kind: gate.OutReply, Text: "On it.", CreatedAt: start}},
+			Due: []approvals.Due{{Kind: orchestrator.DueTurn, Key: string(id), At: start}},
+		},
+	}
+}
+
+// stored reports what one operation left in Redis.
+func stored(b *testing.B, c redis.UniversalClient) {
+	b.Helper()
+	b.StopTimer()
+	info, err := c.Info(b.Context(), "memory").Result()
+	if err != nil {
+		b.Fatal(err)
+	}
+	var used int64
+	for _, line := range strings.Split(info, "\r\n") {
+		_, _ = fmt.Sscanf(line, "used_memory_dataset:%d", &used)
+	}
+	if b.N > 1000 {
+		b.ReportMetric(float64(used)/float64(b.N), "redis-B/op")
+	}
+	if os.Getenv("GATEHOUSE_BENCH_KEYS") != "" {
+		n, _ := c.DBSize(b.Context()).Result()
+		b.Logf("%d keys for %d operations", n, b.N)
+	}
+}
