@@ -239,7 +239,7 @@ type (
 		Admission struct{ Reason string }
 	}
 	demoTicket struct {
-		ID    string
+		ID      string
 		State   string
 		End     struct{ Reason string }
 		Mandate struct{ Basis, Thread string }

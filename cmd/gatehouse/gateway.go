@@ -105,7 +105,7 @@ func (g *gateway) startWork(ctx context.Context, fail func(error)) *background {
 
 // begin makes the store ready for use. What no waiting can mend is permanent.
 func (g *gateway) begin(ctx context.Context) error {
-	err := g.store.Begin(ctx)
+	err := g.store.redis.Begin(ctx)
 	if err == nil {
 		err = g.store.fit(ctx, g.cfg, g.log)
 	}

@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/gatehouse-bot/gatehouse/orchestrator"
 )
 
 // The exit statuses (spec page 07).
@@ -38,15 +40,19 @@ type app struct {
 	out, err io.Writer
 	env      func(string) (string, bool)
 	log      *slog.Logger
+	// tap, when set, stands between the gateway and its store: crash tests
+	// stop the process there.
+	tap func(orchestrator.Store) orchestrator.Store
 }
 
 func main() {
-	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr, os.LookupEnv))
+	os.Exit(run(os.Args[1:], &app{out: os.Stdout, err: os.Stderr, env: os.LookupEnv}))
 }
 
 // run is main without the process: it parses, runs one command and returns
 // its exit status.
-func run(args []string, out, errOut io.Writer, env func(string) (string, bool)) int {
+func run(args []string, a *app) int {
+	out, errOut := a.out, a.err
 	var c cli
 	exit := -1
 	parser, err := kong.New(&c,
@@ -70,7 +76,7 @@ func run(args []string, out, errOut io.Writer, env func(string) (string, bool)) 
 	}
 	ctx, stop := stopSignals()
 	defer stop()
-	a := &app{out: out, err: errOut, env: env, log: newLogger(errOut, c.LogFormat, c.LogLevel)}
+	a.log = newLogger(errOut, c.LogFormat, c.LogLevel)
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	return report(errOut, parsed.Run(a))
 }

@@ -31,6 +31,9 @@ func (a *app) serve(ctx context.Context, cfg *config.Config) error {
 		return fmt.Errorf("open the store: %w", err)
 	}
 	defer st.close()
+	if a.tap != nil {
+		st.Store = a.tap(st.Store)
+	}
 	g, err := wire(cfg, st, a.log)
 	if err != nil {
 		return err

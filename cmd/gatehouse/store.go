@@ -7,12 +7,15 @@ import (
 	"log/slog"
 
 	"github.com/gatehouse-bot/gatehouse/cmd/gatehouse/internal/config"
+	"github.com/gatehouse-bot/gatehouse/orchestrator"
 	"github.com/gatehouse-bot/gatehouse/redisstore"
 )
 
 // opened is the store with what kind it is: redis, managed or trial (RS-10).
+// redis is the same store with what only wiring calls.
 type opened struct {
-	*redisstore.Store
+	orchestrator.Store
+	redis *redisstore.Store
 	kind  string
 	close func()
 }
@@ -29,7 +32,7 @@ func openStore(ctx context.Context, cfg *config.Config, log *slog.Logger) (opene
 	if err != nil {
 		return opened{}, err
 	}
-	return opened{Store: st, kind: "redis", close: st.Close}, nil
+	return opened{Store: st, redis: st, kind: "redis", close: st.Close}, nil
 }
 
 // openOwn brings the gateway's own store: a managed redis-server where one is
@@ -48,7 +51,7 @@ func openOwn(ctx context.Context, cfg *config.Config, how redisstore.EmbeddedOpt
 	if err != nil {
 		return opened{}, errors.Join(err, own.Close())
 	}
-	return opened{Store: st, kind: string(own.Kind), close: func() {
+	return opened{Store: st, redis: st, kind: string(own.Kind), close: func() {
 		st.Close()
 		if err := own.Close(); err != nil {
 			how.Logger.Warn("stop the store", "err", err)
@@ -69,7 +72,7 @@ func storeOptions(cfg *config.Config, log *slog.Logger) redisstore.Options {
 // fit checks the server's settings: one that would lose what was acknowledged
 // is refused, the rest is said loudly (RS-8).
 func (o opened) fit(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
-	found, err := o.Check(ctx)
+	found, err := o.redis.Check(ctx)
 	if err != nil {
 		return err
 	}
