@@ -62,6 +62,8 @@ func (s *suicidal) write(do func() error) error {
 	return err
 }
 
+const terminate = syscall.SIGTERM
+
 func die() {
 	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	select {}
