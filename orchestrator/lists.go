@@ -40,13 +40,28 @@ func (l *Lists) Lists(ctx context.Context, source gate.SourceID, who gate.Sender
 	}
 }
 
-func (l *Lists) on(ctx context.Context, source gate.SourceID, who gate.Sender, list []string) gate.Membership {
+// ListsOf is the same without a platform to ask: entries that need a look-up
+// are Unknown.
+func ListsOf(p *gate.Policy, approvers map[gate.SourceID][]string, source gate.SourceID, who gate.Sender) gate.Lists {
+	sp := p.Sources[source]
+	return gate.Lists{
+		Allow: byID(sp.Allow, who), Bots: byID(sp.Bots, who), Approver: byID(approvers[source], who),
+	}
+}
+
+func byID(list []string, who gate.Sender) gate.Membership {
 	m, lookups := gate.OnList(list, who)
-	switch {
-	case m == gate.Yes || len(lookups) == 0:
-		return m
-	case l.Lookup == nil:
+	if m != gate.Yes && len(lookups) > 0 {
 		return gate.Unknown
 	}
+	return m
+}
+
+func (l *Lists) on(ctx context.Context, source gate.SourceID, who gate.Sender, list []string) gate.Membership {
+	m := byID(list, who)
+	if m != gate.Unknown || l.Lookup == nil {
+		return m
+	}
+	_, lookups := gate.OnList(list, who)
 	return l.Lookup.Member(ctx, source, who, lookups)
 }

@@ -31,6 +31,7 @@ type cli struct {
 
 	Serve   serveCmd   `cmd:"" help:"Run the gateway."`
 	Demo    demoCmd    `cmd:"" help:"Play the main job on this machine: no configuration, no account, no Redis."`
+	Replay  replayCmd  `cmd:"" help:"Say what the gateway would make of recorded bodies."`
 	Check   checkCmd   `cmd:"" help:"Check a configuration and say all that is wrong with it."`
 	Version versionCmd `cmd:"" help:"Print version, commit and Go version."`
 }

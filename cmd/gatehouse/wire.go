@@ -86,13 +86,7 @@ func wire(cfg *config.Config, store opened, log *slog.Logger) (*gateway, error) 
 
 // plugFeishu connects a Feishu app: its webhook in, its sender out.
 func (g *gateway) plugFeishu(s *config.Source, src *gate.Source) (orchestrator.Sender, error) {
-	f := s.Feishu
-	bot, err := feishu.NewBot(feishu.Config{
-		ID: s.ID, Workspace: g.cfg.Workspace, BaseURL: s.BaseURL,
-		AppID: f.AppID, AppSecret: f.AppSecret.Reveal(), EncryptKey: f.EncryptKey.Reveal(),
-		VerificationToken: f.VerificationToken.Reveal(),
-		AtAll:             f.Receive.AtAll, ReplyInThread: f.ReplyInThread, Language: string(g.cfg.Language),
-	})
+	bot, err := feishu.NewBot(feishuConfig(g.cfg, s))
 	if err != nil {
 		return nil, err
 	}
@@ -100,6 +94,16 @@ func (g *gateway) plugFeishu(s *config.Source, src *gate.Source) (orchestrator.S
 	g.webhooks[s.ID] = handler
 	g.bots[s.ID] = bot
 	return feishu.NewSender(bot, g.broker, g.log), nil
+}
+
+func feishuConfig(cfg *config.Config, s *config.Source) feishu.Config {
+	f := s.Feishu
+	return feishu.Config{
+		ID: s.ID, Workspace: cfg.Workspace, BaseURL: s.BaseURL,
+		AppID: f.AppID, AppSecret: f.AppSecret.Reveal(), EncryptKey: f.EncryptKey.Reveal(),
+		VerificationToken: f.VerificationToken.Reveal(),
+		AtAll:             f.Receive.AtAll, ReplyInThread: f.ReplyInThread, Language: string(cfg.Language),
+	}
 }
 
 func approvalSettings(cfg *config.Config) approvals.Settings {
