@@ -253,3 +253,25 @@ type panicky struct{}
 func (panicky) Receive(context.Context, gate.Arrival) error { panic("secret text") }
 
 func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+// restart gives the world a bot that knows nothing but the configuration and who
+// it is.
+func (w *world) restart(t testing.TB) {
+	t.Helper()
+	bot, err := github.NewBot(w.cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.sim.Fail(githubsim.Fault{Call: "installations", Status: 404})
+	if _, err := bot.Identity(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.bot = bot
+	src := source(all(gate.ReceiveMentions))
+	w.handler = github.NewHandler(bot, func() gate.Source { return src }, w.intake, discard())
+	w.handler.Count = w.counted.count
+	hook := httptest.NewServer(w.handler)
+	t.Cleanup(hook.Close)
+	w.hook = hook.URL
+	w.sender = github.NewSender(bot, discard())
+}
