@@ -44,8 +44,10 @@ type Config struct {
 	Hosts []string
 	// TurnTimeout is an executor's turn_timeout; not positive, or nil: 30 min.
 	TurnTimeout func(executor string) time.Duration
-	Now         func() time.Time
-	Log         *slog.Logger
+	// Metrics answers GET /metrics. Nil: 404.
+	Metrics http.Handler
+	Now     func() time.Time
+	Log     *slog.Logger
 }
 
 // api is the handler.
@@ -55,6 +57,7 @@ type api struct {
 	status      func(context.Context) []Entry
 	ready       func(context.Context) error
 	turnTimeout func(string) time.Duration
+	metrics     http.Handler
 	table       table
 	tokens      keyring
 	hosts       hosts
@@ -65,7 +68,7 @@ type api struct {
 // New returns the admin listener's handler.
 func New(c Config) http.Handler {
 	a := &api{
-		lists: c.Lists, records: c.Records, status: c.Status, ready: c.Ready, turnTimeout: c.TurnTimeout,
+		lists: c.Lists, records: c.Records, status: c.Status, ready: c.Ready, turnTimeout: c.TurnTimeout, metrics: c.Metrics,
 		table: newTable(routes()), tokens: newKeyring(c.Tokens), hosts: newHosts(c.Hosts), now: c.Now, log: c.Log,
 	}
 	if a.status == nil {

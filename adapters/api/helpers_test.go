@@ -59,6 +59,7 @@ func newWorld(t *testing.T, edit ...func(*api.Config)) *world {
 		Status:      func(context.Context) []api.Entry { return []api.Entry{{Name: "redis", State: api.OK}} },
 		Ready:       func(context.Context) error { return nil },
 		TurnTimeout: func(string) time.Duration { return 30 * time.Minute },
+		Metrics:     http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("up 1\n")) }),
 		Now:         func() time.Time { return now },
 		Log:         slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}

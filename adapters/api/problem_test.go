@@ -68,7 +68,7 @@ func TestTheStoreIsAway(t *testing.T) {
 		target := objects.Replace(strings.TrimPrefix(row.call, "GET "))
 		want := 503
 		switch target {
-		case "/healthz", "/v1/status", "/v1/capabilities":
+		case "/healthz", "/metrics", "/v1/status", "/v1/capabilities":
 			want = 200
 		}
 		t.Run(fmt.Sprintf("RS-9 %s is %d", target, want), func(t *testing.T) {

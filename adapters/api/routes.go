@@ -31,6 +31,7 @@ func routes() []route {
 	return []route{
 		{get, "/healthz", nil, true, (*api).getHealth},
 		{get, "/readyz", nil, true, (*api).getReady},
+		{get, "/metrics", readers, false, (*api).getMetrics},
 		{get, "/v1/status", readers, false, (*api).getStatus},
 		{get, "/v1/capabilities", all, false, (*api).getCapabilities},
 		{get, "/v1/triggers", readers, false, (*api).listTriggers},

@@ -12,6 +12,14 @@ import (
 	"time"
 )
 
+// getMetrics is GET /metrics: Prometheus' own form, not JSON.
+func (a *api) getMetrics(context.Context, call) (any, error) {
+	if a.metrics == nil {
+		return nil, errNoRoute
+	}
+	return a.metrics, nil
+}
+
 // call is a request that was let in.
 type call struct {
 	who   caller
@@ -40,6 +48,11 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := a.answer(x)
 	if err != nil {
 		x.fail(err)
+		return
+	}
+	if own, ok := body.(http.Handler); ok {
+		x.status = http.StatusOK
+		own.ServeHTTP(w, r)
 		return
 	}
 	x.send(http.StatusOK, "application/json", body)

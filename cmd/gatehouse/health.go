@@ -89,6 +89,6 @@ func (g *gateway) adminHandler() http.Handler {
 		Lists: g.store, Records: g.store, Status: g.health.entries, Ready: g.health.ready,
 		Tokens: tokens, Hosts: []string{g.cfg.Admin.Listen, g.cfg.PublicURL},
 		TurnTimeout: func(name string) time.Duration { return g.cfg.Executors[name].TurnTimeout },
-		Now:         time.Now, Log: g.log,
+		Metrics:     g.count.handler(g.store), Now: time.Now, Log: g.log,
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strconv"
 
 	"github.com/gorilla/mux"
 
@@ -23,7 +24,13 @@ func (g *gateway) publicHandler() http.Handler {
 // webhook hands a delivery to its Source's adapter. While draining the
 // platform is asked to come again.
 func (g *gateway) webhook(w http.ResponseWriter, r *http.Request) {
-	handler := g.webhooks[gate.SourceID(mux.Vars(r)["source"])]
+	source := gate.SourceID(mux.Vars(r)["source"])
+	handler := g.webhooks[source]
+	if handler != nil {
+		counted := &statusWriter{ResponseWriter: w, status: http.StatusOK}
+		defer func() { g.count.webhooks.WithLabelValues(string(source), strconv.Itoa(counted.status)).Inc() }()
+		w = counted
+	}
 	switch {
 	case handler == nil:
 		http.NotFound(w, r)
@@ -34,6 +41,21 @@ func (g *gateway) webhook(w http.ResponseWriter, r *http.Request) {
 		handler.ServeHTTP(w, r)
 	}
 }
+
+// statusWriter remembers the status that was answered.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+// WriteHeader remembers and passes on.
+func (w *statusWriter) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // intake takes arrivals only while the gateway serves: before, the store may
 // not be ours to write (RS-7), and the platform comes again (TR-2).

@@ -36,12 +36,15 @@ type gateway struct {
 	worker  *orchestrator.Worker
 	bots    map[gate.SourceID]*feishu.Bot
 	health  *health
+	count   *metrics
 
 	webhooks map[gate.SourceID]http.Handler
 }
 
 func wire(cfg *config.Config, store opened, log *slog.Logger) (*gateway, error) {
-	g := &gateway{cfg: cfg, log: log, store: store, webhooks: map[gate.SourceID]http.Handler{}, bots: map[gate.SourceID]*feishu.Bot{}}
+	count := newMetrics()
+	store.Store = measured{store.Store, count}
+	g := &gateway{cfg: cfg, log: log, store: store, count: count, webhooks: map[gate.SourceID]http.Handler{}, bots: map[gate.SourceID]*feishu.Bot{}}
 	lists := &orchestrator.Lists{States: store, Approvers: cfg.Approvals.Approvers}
 
 	g.broker = approvals.NewBroker(approvals.BrokerConfig{
@@ -65,7 +68,7 @@ func wire(cfg *config.Config, store opened, log *slog.Logger) (*gateway, error) 
 		if err != nil {
 			return nil, fmt.Errorf("source %s: %w", s.ID, err)
 		}
-		senders[s.ID] = sender
+		senders[s.ID] = countedSender{sender, count}
 	}
 
 	considerer := &orchestrator.Considerer{
@@ -91,6 +94,7 @@ func (g *gateway) plugFeishu(s *config.Source, src *gate.Source) (orchestrator.S
 		return nil, err
 	}
 	handler := feishu.NewHandler(bot, func() gate.Source { return *src }, intake{g}, g.broker, g.log)
+	handler.Count = func(r feishu.Reason) { g.count.ignored.WithLabelValues(string(s.ID), string(r)).Inc() }
 	g.webhooks[s.ID] = handler
 	g.bots[s.ID] = bot
 	return feishu.NewSender(bot, g.broker, g.log), nil
