@@ -30,7 +30,7 @@ func freePorts(t *testing.T) (a, b string) {
 
 // cluster is a client of a Cluster of one node, which refuses keys of two
 // slots in one script as every Cluster does.
-func cluster(t *testing.T) *redis.ClusterClient {
+func cluster(t *testing.T) (c *redis.ClusterClient, url string) {
 	t.Helper()
 	port, bus := freePorts(t)
 	srv := redistest.Start(t, "--port", port, "--bind", "127.0.0.1", "--cluster-enabled", "yes", "--cluster-port", bus)
@@ -42,14 +42,14 @@ func cluster(t *testing.T) *redis.ClusterClient {
 		info, err := node.Do(t.Context(), "CLUSTER", "INFO").Text()
 		return err == nil && strings.Contains(info, "cluster_state:ok")
 	})
-	c := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{"127.0.0.1:" + port}, ContextTimeoutEnabled: true})
+	c = redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{"127.0.0.1:" + port}, ContextTimeoutEnabled: true})
 	t.Cleanup(func() { _ = c.Close() })
-	return c
+	return c, "redis://127.0.0.1:" + port + "?addr=127.0.0.1:" + port
 }
 
 func TestRS1AClusterKeepsTheContract(t *testing.T) {
 	t.Parallel()
-	c := cluster(t)
+	c, url := cluster(t)
 	storetest.Run(t, workspaces(c))
 	everyKeyIsTagged(t, c)
 	s := openStore(t, redisstore.Options{Client: c, Workspace: "sweep"})
@@ -60,4 +60,23 @@ func TestRS1AClusterKeepsTheContract(t *testing.T) {
 	if _, err := s.Check(t.Context()); err != nil {
 		t.Errorf("Check: %v", err)
 	}
+	work(t, openStore(t, redisstore.Options{URL: url, Workspace: "by-url"}), 1)
+}
+
+func TestAURLThatIsWrongIsRefusedWithoutItsPassword(t *testing.T) {
+	t.Parallel()
+	for _, url := range []string{
+		"redis://u:secret@h:port", "ftp://u:secret@h", "redis://u:secret@h:1?addr=a:1&nonsense=1",
+		"redis://u:secret@h:1?master_name=m&nonsense=1", "",
+	} {
+		_, err := redisstore.Open(t.Context(), redisstore.Options{URL: url, Workspace: "w", Later: true})
+		if err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("Open(%q) = %v, want a refusal without the password", url, err)
+		}
+	}
+	s, err := redisstore.Open(t.Context(), redisstore.Options{URL: "redis://h:1?master_name=m", Workspace: "w", Later: true})
+	if err != nil {
+		t.Fatalf("Open of a Sentinel: %v", err)
+	}
+	s.Close()
 }
