@@ -97,6 +97,7 @@ func (g *gateway) startWork(ctx context.Context, fail func(error)) *background {
 			fail(fmt.Errorf("worker: %w", err))
 		}
 	})
+	b.wg.Go(func() { g.sweep(working) })
 	for id, bot := range g.bots {
 		b.wg.Go(func() { g.identify(working, id, bot) })
 	}
@@ -117,6 +118,26 @@ func (g *gateway) begin(ctx context.Context) error {
 	}
 	_, err = g.service.ApplyFile(ctx, g.cfg.Policy)
 	return err
+}
+
+// sweepEvery is how often the store forgets what no lifetime can (RS-6).
+const sweepEvery = time.Hour
+
+func (g *gateway) sweep(ctx context.Context) {
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if n, err := g.store.redis.Sweep(ctx, time.Now()); err != nil {
+			g.log.WarnContext(ctx, "sweep the store", "err", err)
+		} else {
+			g.log.InfoContext(ctx, "swept the store", "removed", n)
+		}
+	}
 }
 
 // identify asks who the bot is until the platform tells: before that nothing

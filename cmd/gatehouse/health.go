@@ -5,10 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/gatehouse-bot/gatehouse/adapters/api"
+	"github.com/gatehouse-bot/gatehouse/approvals"
+	"github.com/gatehouse-bot/gatehouse/orchestrator"
+	"github.com/gatehouse-bot/gatehouse/redisstore"
 )
 
 // phase is where the process is in its life.
@@ -46,6 +51,8 @@ func (h *health) ready(ctx context.Context) error {
 
 // entries are the health entries of /v1/status, one a part.
 func (h *health) entries(ctx context.Context) []api.Entry {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
 	list := []api.Entry{h.redis(ctx), h.workers()}
 	for id, bot := range h.g.bots {
 		e := api.Entry{Name: "source:" + string(id), State: api.OK}
@@ -54,15 +61,17 @@ func (h *health) entries(ctx context.Context) []api.Entry {
 		}
 		list = append(list, e)
 	}
-	return list
+	slices.SortFunc(list[2:], func(a, b api.Entry) int { return strings.Compare(a.Name, b.Name) })
+	return append(list, h.queues(ctx)...)
 }
 
 func (h *health) redis(ctx context.Context) api.Entry {
 	e := api.Entry{Name: "redis", State: api.OK, Message: h.g.store.kind}
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-	defer cancel()
+	if h.g.store.kind == string(redisstore.Trial) {
+		e.Message = "trial store: everything is forgotten at exit"
+	}
 	if _, err := h.g.store.Depths(ctx); err != nil {
-		e.State, e.Message = api.Failing, fmt.Sprintf("%s: cannot be reached", h.g.store.kind)
+		e.State, e.Message = api.Failing, h.g.store.kind+": cannot be reached, or takes no writes"
 	}
 	return e
 }
@@ -77,6 +86,32 @@ func (h *health) workers() api.Entry {
 		e.State, e.Message = api.Degraded, "draining"
 	}
 	return e
+}
+
+// lateAfter is how long due work may wait for a worker before its part counts
+// as degraded.
+const lateAfter = time.Minute
+
+// queues are the parts that work through a queue: degraded when work that is
+// due has waited for too long.
+func (h *health) queues(ctx context.Context) []api.Entry {
+	parts := []struct {
+		name string
+		kind approvals.DueKind
+	}{{"inbox", orchestrator.DueInbox}, {"evals", orchestrator.DueEval}, {"executors", orchestrator.DueTurn}, {"outbox", orchestrator.DueOutbox}}
+	lags, err := h.g.store.redis.Lag(ctx, time.Now())
+	list := make([]api.Entry, 0, len(parts))
+	for _, p := range parts {
+		e := api.Entry{Name: p.name, State: api.OK}
+		switch lag := lags[p.kind]; {
+		case err != nil:
+			e.State, e.Message = api.Failing, "not known while the store is away"
+		case lag > lateAfter:
+			e.State, e.Message = api.Degraded, fmt.Sprintf("work has been due for %s and no worker takes it", lag.Round(time.Second))
+		}
+		list = append(list, e)
+	}
+	return list
 }
 
 // adminHandler is the admin listener (spec page 07).

@@ -40,6 +40,7 @@ var floors = []place{
 	{"orchestrator", "approvals gate", core, coreThird},
 	{"orchestrator/storetest", "orchestrator approvals gate", allStd, testLibraries},
 	{"redisstore", "orchestrator approvals gate", allStd, "..."},
+	{"redisstore/redistest", "", allStd, noThird},
 
 	{"adapters/internal/...", "", allStd, noThird},
 	{"adapters/feishu", "approvals gate adapters/internal/...", allStd, "..."},
@@ -60,7 +61,7 @@ var floors = []place{
 // Test files may import, beside their folder's row: the folder itself, all of
 // the standard library, these helpers and these libraries.
 const (
-	testHelpers   = "orchestrator/storetest adapters/feishu/feishusim adapters/github/githubsim"
+	testHelpers   = "orchestrator/storetest redisstore/redistest adapters/feishu/feishusim adapters/github/githubsim"
 	testLibraries = "github.com/google/go-cmp github.com/rogpeppe/go-internal pgregory.net/rapid " +
 		"go.uber.org/goleak github.com/anishathalye/porcupine github.com/chromedp"
 )

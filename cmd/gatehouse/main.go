@@ -15,6 +15,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/gatehouse-bot/gatehouse/orchestrator"
+	"github.com/gatehouse-bot/gatehouse/redisstore"
 )
 
 // The exit statuses (spec page 07).
@@ -31,6 +32,7 @@ type cli struct {
 
 	Serve   serveCmd   `cmd:"" help:"Run the gateway."`
 	Demo    demoCmd    `cmd:"" help:"Play the main job on this machine: no configuration, no account, no Redis."`
+	Status  statusCmd  `cmd:"" help:"Ask the running gateway how it is."`
 	Replay  replayCmd  `cmd:"" help:"Say what the gateway would make of recorded bodies."`
 	Check   checkCmd   `cmd:"" help:"Check a configuration and say all that is wrong with it."`
 	Version versionCmd `cmd:"" help:"Print version, commit and Go version."`
@@ -78,6 +80,7 @@ func run(args []string, a *app) int {
 	ctx, stop := stopSignals()
 	defer stop()
 	a.log = newLogger(errOut, c.LogFormat, c.LogLevel)
+	redisstore.LogDriver(a.log)
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	return report(errOut, parsed.Run(a))
 }
