@@ -30,6 +30,9 @@ func FormEval(s State, id gate.ThreadID, session string, f Facts) Changes {
 func (w *work) discard(e *Eval, th *Thread) {
 	for _, id := range e.Undecided {
 		m := w.messages[id]
+		if m == nil {
+			continue
+		}
 		d := Decision{
 			ID: DecisionID(w.NewID("dec_")), Eval: e.ID, Thread: th.ID, Trigger: id,
 			Outcome: Unavailable, Strength: m.Admission.Strength, Basis: m.Admission.Basis,

@@ -188,8 +188,12 @@ func (w *work) admitted(m *Message, it Item, r Ruling) *Result {
 // decide records a Decision and takes the message out of its Eval.
 func (w *work) decide(m *Message, action Action, out Outcome, ticket gate.TicketID, reason string, r Ruling) DecisionID {
 	th := w.thread(m)
+	eval := r.Eval
+	if m.State == StateEvaluating {
+		eval = th.Eval
+	}
 	d := Decision{
-		ID: DecisionID(w.NewID("dec_")), Eval: r.Eval, Thread: m.Thread, Trigger: m.ID,
+		ID: DecisionID(w.NewID("dec_")), Eval: eval, Thread: m.Thread, Trigger: m.ID,
 		Outcome: out, Ticket: ticket, Strength: m.Admission.Strength, Basis: m.Admission.Basis,
 		PolicyVersion: w.Policy.Version, Verdicts: r.Verdicts, Reason: reason, By: r.By, At: w.Now,
 		IgnoredFromCard: out == Ignored && m.Admission.Strength == gate.Inferred && !r.Evaluated,
