@@ -48,7 +48,7 @@ func commentsOf(out gate.Outgoing) []string {
 
 // calls reports whether a text mentions the login for GitHub, quotes included.
 func calls(md, login string) bool {
-	if !holdsFold(md, login) {
+	if !holdsFold(md, login) || costly(md) {
 		return false
 	}
 	for _, node := range visible(render(md), false) {

@@ -11,17 +11,23 @@ import (
 	htmlrenderer "github.com/yuin/goldmark/renderer/html"
 )
 
-// maxParsed is how much of a text is looked at for a mention: rendering hostile
-// Markdown takes time in the square of its length (libs T6).
-const maxParsed = 16 << 10
+// Rendering hostile Markdown takes time in the square of its length (libs T6).
+// So maxParsed bytes of a text are looked at for a mention, and less where much
+// of it is what such texts are made of: each such byte counts dear times, and
+// all together up to maxWeight.
+const (
+	maxParsed = 16 << 10
+	maxWeight = 3 * maxParsed
+	dear      = 32
+)
 
 // Mentions reports whether a Markdown text mentions the account or App of that
 // name as GitHub would see it, except that quotes do not count (GH-4, facts D):
 // in the rendered text, outside code, links and quotes, never in an attribute
 // or a comment. The name is without @ and [bot]; `@name[bot]` mentions it too.
 //
-// Only the first 16 KiB of a text are looked at, and nothing is rendered where
-// the name does not occur in the bytes.
+// At most the first 16 KiB of a text are looked at, and nothing is rendered
+// where the name does not occur in the bytes.
 func Mentions(text, name string) bool {
 	if name == "" || !holdsFold(text, name) {
 		return false
@@ -49,10 +55,11 @@ func render(text string) string {
 // capped cuts a text that is too long to be parsed, between lines or words, so
 // that the cut makes no mention of a longer name.
 func capped(text string) string {
-	if len(text) <= maxParsed {
+	n := affordable(text, maxWeight)
+	if n = min(n, maxParsed); n >= len(text) {
 		return text
 	}
-	cut := text[:maxParsed]
+	cut := text[:n]
 	if i := strings.LastIndexAny(cut, "\n\t "); i >= 0 {
 		return cut[:i]
 	}
@@ -60,6 +67,24 @@ func capped(text string) string {
 		cut = cut[:len(cut)-1]
 	}
 	return strings.TrimRightFunc(cut, func(r rune) bool { return r < utf8.RuneSelf && (nameByte(byte(r)) || r == '@' || r == '.') })
+}
+
+// affordable is how much of a text may be parsed for that weight.
+func affordable(text string, weight int) int {
+	for i := range len(text) {
+		if weight -= weigh(text[i]); weight < 0 {
+			return i
+		}
+	}
+	return len(text)
+}
+
+func weigh(c byte) int {
+	switch c {
+	case '[', '*', '_', '<', '>':
+		return dear
+	}
+	return 1
 }
 
 // mentionsIn looks for @name in one text node (facts D1).

@@ -8,6 +8,8 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/text"
+
+	"github.com/gatehouse-bot/gatehouse/adapters/internal/markdown"
 )
 
 // hush is a zero-width space: behind an @ it keeps the name from being a
@@ -20,17 +22,42 @@ const hush = "\u200b"
 // sees, apart from the links of the mentions.
 //
 // The result is checked as GitHub would read it; should something still be a
-// mention, every @ is made harmless, in code too.
+// mention, or be too costly to check, every @ is made harmless, in code too.
 func Neutral(md, login string) string {
 	md = breakMarks(md)
 	if !strings.ContainsAny(md, "@&") && !closing.MatchString(md) {
 		return md
 	}
+	if costly(md) {
+		return hushAll(md)
+	}
 	out := outsideCode(md, func(s string, before byte) string { return quiet(s, before, login) })
 	if !onlyMentions(out, login) {
-		out = strings.ReplaceAll(decodeAts(md), "@", "@"+hush)
+		return hushAll(md)
 	}
 	return out
+}
+
+// maxNeutral is the weight of the costliest comment that is parsed. Prose weighs
+// less, and blocks of code, which cost nothing, are not weighed; what weighs
+// more was made to.
+const maxNeutral = 3 * partBytes
+
+func costly(md string) bool {
+	left := maxNeutral
+	markdown.Outside(md, func(line string) string {
+		for i := range len(line) {
+			left -= weigh(line[i])
+		}
+		return line
+	})
+	return left < 0
+}
+
+// hushAll needs no parsing: nothing behind an @ is a name any more.
+func hushAll(md string) string {
+	md = closing.ReplaceAllStringFunc(decodeAts(md), hushKeyword)
+	return strings.ReplaceAll(md, "@", "@"+hush)
 }
 
 // breakMarks takes the form of our own hidden mark out of a text.

@@ -64,11 +64,7 @@ type issue struct {
 	post
 	Number int64  `json:"number"`
 	Title  string `json:"title"`
-	// Pull is set where the issue is a pull request.
-	Pull json.RawMessage `json:"pull_request"`
 }
-
-func (i *issue) isPull() bool { return present(i.Pull) }
 
 type pull struct {
 	post

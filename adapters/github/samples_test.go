@@ -125,7 +125,7 @@ func TestSampleTriggerInFull(t *testing.T) {
 		"AD-11 the login is an alias":            {fmt.Sprint(tr.Sender.Aliases), "[codertocat]"},
 		"the name is as GitHub shows it":         {tr.Sender.Name, "Codertocat"},
 		"the title stands beside the text":       {tr.Title, "Spelling error in the README file"},
-		"the text is the body":                   {tr.Text, "It looks like you accidently spelled 'commit' with two 't's."},
+		"the text is the body":                   {tr.Text, "It looks like you accidently spelled 'commit' with two 't's."}, //nolint:misspell // the sample
 		"the place leads back":                   {tr.Place, gate.Place{Chat: "Codertocat/Hello-World", Root: "1"}},
 		"the URL is the issue's":                 {tr.URL, "https://github.com/Codertocat/Hello-World/issues/1"},
 		"TR-6 it happened when it was made":      {tr.OccurredAt.Format("2006-01-02T15:04:05Z"), "2019-05-15T15:20:18Z"},

@@ -1,7 +1,7 @@
 package githubsim
 
 import (
-	"crypto/sha1" //nolint:gosec // the name of a commit
+	"crypto/sha1"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -205,6 +205,6 @@ func (s *Sim) event(c Comment, action string, by Account, changes obj) Delivery 
 
 // sha makes the name of a commit.
 func sha(of string) string {
-	sum := sha1.Sum([]byte(of)) //nolint:gosec // the name of a commit
+	sum := sha1.Sum([]byte(of))
 	return hex.EncodeToString(sum[:])
 }
