@@ -14,8 +14,7 @@ const NewThread = "/new"
 func DirectLane(source gate.SourceID, chat string) string { return string(source) + "~" + chat }
 
 // place finds the Thread of a message in a DM (TH-2): a reply belongs to its
-// root's Thread; any other message to the chat's open
-// Thread, unless "/new" or a long silence without active work opens another.
+// root's Thread; any other message to the chat's open Thread, unless "/new" or a long silence without active work opens another.
 func (w *work) place(m *Message) {
 	if m.Addressing != gate.Direct {
 		return
@@ -27,9 +26,6 @@ func (w *work) place(m *Message) {
 		w.chats[key] = c
 	}
 	m.Thread = w.rootThread(m)
-	if root := w.root(m); root != nil && m.Thread == "" {
-		m.Thread = root.Thread
-	}
 	if m.Thread == "" && (c.Open == "" || strings.TrimSpace(m.Text) == NewThread || w.quiet(c)) {
 		c.Opened++
 		c.Open = gate.ThreadID(key + "~" + strconv.Itoa(c.Opened))
@@ -48,16 +44,6 @@ func (w *work) rootThread(m *Message) gate.ThreadID {
 		}
 	}
 	return ""
-}
-
-// root is the message that a reply goes back to, if the State has it.
-func (w *work) root(m *Message) *Message {
-	for _, r := range w.messages {
-		if m.Place.Root != "" && r.Source == m.Source && r.IDs.Message == m.Place.Root && r.ID != m.ID {
-			return r
-		}
-	}
-	return nil
 }
 
 func (w *work) quiet(c *Chat) bool {

@@ -36,11 +36,10 @@ func (w *work) route(it Item, r Ruling) Result {
 	if res := w.open(m, it); res != nil {
 		return *res
 	}
-	if it.Action == ActRequeue {
-		return w.requeue(m)
-	}
-	if res := w.admitted(m, it, r); res != nil {
-		return *res
+	if it.Action != ActRequeue {
+		if res := w.admitted(m, it, r); res != nil {
+			return *res
+		}
 	}
 	switch it.Action {
 	case ActAccept:
@@ -53,7 +52,8 @@ func (w *work) route(it Item, r Ruling) Result {
 		return w.ignore(m, it, r)
 	case ActRequeue:
 	}
-	return refused(CodeUnknownAction, "use accept, attach, stop, ignore or requeue")
+	// What is left is requeue; malformed refused every other word.
+	return w.requeue(m)
 }
 
 // malformed checks the fields that each action needs.

@@ -33,6 +33,7 @@ func TestArriveRules(t *testing.T) {
 		{"an addressed message that is refused is told so by a reaction (OUT-6)", "say m1 A wang@", "m1=not_admitted out=A:refused"},
 		{"or by a reply (OUT-6)", "refusal reply; say m1 A wang@", "out=A:Sorry,"},
 		{"in the configured language (OUT-6)", "language zh; refusal reply; say m1 A wang@", "out=A:抱歉，您没有权限在这里发起任务。"},
+		{"in English where the configuration names no other (OUT-6)", "language tlh; refusal reply; say m1 A wang@", "out=A:Sorry,"},
 		{"or not at all (OUT-6)", "refusal none; say m1 A wang@", "out="},
 		{"a bot is not told (OUT-6)", "mode off; say m1 A bot@", "m1=not_admitted out="},
 		{"CI has no sender and is told nothing (OUT-6)", "receive all; say m1 A ci", "m1=not_admitted out="},

@@ -51,15 +51,6 @@ func (t *Thread) Live() bool {
 	return len(t.Tickets)+len(t.Queue)+len(t.Companions) > 0 || t.Eval != ""
 }
 
-func (t *Thread) kindOf(id gate.TicketID) SubscriptionKind {
-	for _, s := range t.Tickets {
-		if s.Ticket == id {
-			return s.Kind
-		}
-	}
-	return ""
-}
-
 // Chat is a DM: which Thread is open in it (TH-2).
 type Chat struct {
 	// Key is the lane of the chat's arrivals.
