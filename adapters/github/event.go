@@ -56,6 +56,7 @@ const (
 	ReasonHeaders     Reason = "headers"        // 400
 	ReasonForm        Reason = "form"           // 400
 	ReasonBody        Reason = "unreadable"     // 400
+	ReasonBusy        Reason = "busy"           // 503
 	ReasonNotReady    Reason = "not_ready"      // 503
 	ReasonNotDurable  Reason = "not_durable"    // 503
 	ReasonUnsound     Reason = "unsound_object" // 200: an event without the parts that it must have

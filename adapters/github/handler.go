@@ -27,6 +27,12 @@ const (
 	// (facts A1).
 	platformPatience = 8 * time.Second
 	retryAfter       = "5"
+
+	// smallBody is more than nearly all deliveries have (facts A1: 7 to 30 kB).
+	// Of larger ones, and of those that do not say, only a few are read at a
+	// time, since nobody knows yet whose they are (perf 0.8).
+	smallBody   = 1 << 20
+	largeBodies = 4
 )
 
 // Handler is the webhook of one Source (GH-1). It answers 405, 413, 415, 401 or
@@ -39,6 +45,7 @@ type Handler struct {
 	bot    *Bot
 	intake Intake
 	log    *slog.Logger
+	large  chan struct{}
 
 	// Source is asked at every request what is received now.
 	Source func() gate.Source
@@ -51,7 +58,7 @@ type Handler struct {
 // NewHandler returns the webhook of bot's Source.
 func NewHandler(bot *Bot, source func() gate.Source, intake Intake, log *slog.Logger) *Handler {
 	return &Handler{
-		bot: bot, intake: intake, log: log.With("source", bot.cfg.ID),
+		bot: bot, intake: intake, log: log.With("source", bot.cfg.ID), large: make(chan struct{}, largeBodies),
 		Source: source, Count: func(Reason) {}, Now: time.Now,
 	}
 }
@@ -71,6 +78,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if h.bot.ID() == 0 { // "is it me" would be false, and the bot would answer itself (facts C3)
+		h.log.Warn("delivery put off: the own account is not known yet", "reason", ReasonNotReady)
 		h.later(w, ReasonNotReady)
 		return
 	}
@@ -94,17 +102,35 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request) (Delivery, fault)
 	case !signed:
 		return Delivery{}, fault{http.StatusUnauthorized, ReasonNoSignature}
 	}
+	body, f := h.body(w, r)
+	if f.status == 0 && !signedByOne(h.bot.cfg.WebhookSecrets, body, sum) {
+		f = fault{http.StatusUnauthorized, ReasonSignature}
+	}
+	if f.status != 0 {
+		return Delivery{}, f
+	}
+	return delivery(r.Header, m, body)
+}
+
+// body reads the raw body within its limit.
+func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, fault) {
+	if r.ContentLength < 0 || r.ContentLength > smallBody {
+		select {
+		case h.large <- struct{}{}:
+			defer func() { <-h.large }()
+		default:
+			return nil, fault{http.StatusServiceUnavailable, ReasonBusy}
+		}
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return Delivery{}, fault{http.StatusRequestEntityTooLarge, ReasonTooLarge}
+		return nil, fault{http.StatusRequestEntityTooLarge, ReasonTooLarge}
 	case err != nil:
-		return Delivery{}, fault{http.StatusBadRequest, ReasonBody}
-	case !signedByOne(h.bot.cfg.WebhookSecrets, body, sum):
-		return Delivery{}, fault{http.StatusUnauthorized, ReasonSignature}
+		return nil, fault{http.StatusBadRequest, ReasonBody}
 	}
-	return delivery(r.Header, m, body)
+	return body, fault{}
 }
 
 // delivery opens a verified body.
@@ -154,11 +180,15 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, ev Event) {
 }
 
 func (h *Handler) refuse(w http.ResponseWriter, f fault) {
-	h.Count(f.reason)
 	h.log.Info("delivery refused", "reason", f.reason)
-	if f.status == http.StatusMethodNotAllowed {
+	switch f.status {
+	case http.StatusServiceUnavailable:
+		h.later(w, f.reason)
+		return
+	case http.StatusMethodNotAllowed:
 		w.Header().Set("Allow", http.MethodPost)
 	}
+	h.Count(f.reason)
 	reply(w, f.status, http.StatusText(f.status))
 }
 

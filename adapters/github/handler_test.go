@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/gatehouse-bot/gatehouse/adapters/github"
@@ -180,6 +181,52 @@ func TestHandlerReadsNoBodyInVain(t *testing.T) {
 			t.Errorf("answer = %d, want 413", rec.Code)
 		}
 	})
+}
+
+func TestHandlerReadsFewLargeBodiesAtATime(t *testing.T) {
+	t.Parallel()
+	w := identified(t)
+	_, d := w.sim.OpenIssue(w.repo, w.ann, "t", mentioning)
+	body, h := w.sim.Sealed(d)
+	post := func(r io.Reader, length int64) *httptest.ResponseRecorder {
+		req := httptest.NewRequest(http.MethodPost, "/", r)
+		req.Header, req.ContentLength = h, length
+		rec := httptest.NewRecorder()
+		w.handler.ServeHTTP(rec, req)
+		return rec
+	}
+	begun := make(chan struct{})
+	end := make(chan struct{})
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() { post(&slow{begun: begun, end: end}, -1) })
+	}
+	for range 4 {
+		<-begun
+	}
+	if rec := post(bytes.NewReader(body), -1); rec.Code != 503 || rec.Header().Get("Retry-After") == "" || w.counted.of(github.ReasonBusy) != 1 {
+		t.Errorf("a fifth body of unknown length = %d, want 503", rec.Code)
+	}
+	if rec := post(bytes.NewReader(body), int64(len(body))); rec.Code != 200 {
+		t.Errorf("a small body beside them = %d, want 200", rec.Code)
+	}
+	close(end)
+	all.Wait()
+	if rec := post(bytes.NewReader(body), -1); rec.Code != 200 {
+		t.Errorf("a body of unknown length behind them = %d, want 200", rec.Code)
+	}
+}
+
+// slow says when it is read, and ends when it may.
+type slow struct {
+	begun chan<- struct{}
+	end   <-chan struct{}
+}
+
+func (s *slow) Read([]byte) (int, error) {
+	s.begun <- struct{}{}
+	<-s.end
+	return 0, io.EOF
 }
 
 type zeros struct{}
