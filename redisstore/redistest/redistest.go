@@ -1,17 +1,16 @@
 // Package redistest starts real redis-server processes for tests: on a unix
 // socket in a directory of their own, with every write on disk before its
-// reply, as the managed store runs. They can be killed and started again.
+// reply, as the managed store runs. They can be killed, paused and started
+// again. StartCluster and StartSentinel start several that belong together,
+// on ports of the loopback.
 package redistest
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -21,10 +20,13 @@ import (
 // Server is a running redis-server.
 type Server struct {
 	// URL is unix:///…, for redisstore.Options.
-	URL    string
+	URL string
+	// Addr is host:port of a server of a Cluster or under Sentinels, else "".
+	Addr string
+
 	binary string
 	dir    string
-	extra  []string
+	args   []string
 
 	mu   sync.Mutex
 	proc *exec.Cmd
@@ -36,21 +38,38 @@ type Server struct {
 // GATEHOUSE_REQUIRE_REDIS=1. Extra arguments come last, so they win.
 func Start(t testing.TB, extra ...string) *Server {
 	t.Helper()
+	s := place(t)
+	s.args = s.storeArgs("0", extra)
+	s.Restart(t)
+	return s
+}
+
+// place finds the program, and makes the directory that goes with the test.
+func place(t testing.TB) *Server {
+	t.Helper()
 	binary := find(t)
 	// Not t.TempDir: a socket's path is limited to some 100 bytes.
 	dir, err := os.MkdirTemp("", "gatehouse-redis-")
 	if err != nil {
 		t.Fatalf("directory for redis: %v", err)
 	}
-	s := &Server{URL: "unix://" + filepath.Join(dir, "redis.sock"), binary: binary, dir: dir, extra: extra}
+	s := &Server{URL: "unix://" + filepath.Join(dir, "redis.sock"), binary: binary, dir: dir}
 	t.Cleanup(func() {
 		s.Kill()
 		if err := os.RemoveAll(dir); err != nil {
 			t.Errorf("remove %s: %v", dir, err)
 		}
 	})
-	s.Restart(t)
 	return s
+}
+
+// storeArgs are the arguments of a server that is a store.
+func (s *Server) storeArgs(port string, extra []string) []string {
+	return append([]string{
+		"--port", port, "--unixsocket", "redis.sock", "--unixsocketperm", "700", "--dir", s.dir,
+		"--appendonly", "yes", "--appendfsync", "always", "--save", "", "--maxmemory-policy", "noeviction",
+		"--daemonize", "no", "--logfile", "redis.log",
+	}, extra...)
 }
 
 // find looks for a server on PATH.
@@ -103,60 +122,57 @@ func (s *Server) signal(t testing.TB, sig syscall.Signal) {
 func (s *Server) Restart(t testing.TB) {
 	t.Helper()
 	s.Kill()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	args := append([]string{
-		"--port", "0", "--unixsocket", "redis.sock", "--unixsocketperm", "700", "--dir", s.dir,
-		"--appendonly", "yes", "--appendfsync", "always", "--save", "", "--maxmemory-policy", "noeviction",
-		"--daemonize", "no", "--logfile", "redis.log",
-	}, s.extra...)
-	cmd := exec.Command(s.binary, args...)
-	cmd.Dir = s.dir
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := cmd.Start(); err != nil {
-		t.Fatalf("start %s: %v", s.binary, err)
-	}
-	done := make(chan struct{})
-	go func() { defer close(done); _ = cmd.Wait() }()
-	s.proc, s.done = cmd, done
-	if err := s.serves(); err != nil {
+	if err := s.up(); err != nil {
 		log, _ := os.ReadFile(filepath.Join(s.dir, "redis.log"))
 		t.Fatalf("%s does not serve: %v\n%s", s.binary, err, log)
 	}
 }
 
+// up starts the process and waits until it serves.
+func (s *Server) up() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	cmd := exec.Command(s.binary, s.args...)
+	cmd.Dir = s.dir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	done := make(chan struct{})
+	go func() { defer close(done); _ = cmd.Wait() }()
+	s.proc, s.done = cmd, done
+	return s.serves()
+}
+
 // serves waits until the server answers a PING, or has ended.
 func (s *Server) serves() error {
-	deadline := time.NewTimer(10 * time.Second)
+	return poll(s.done, func() error {
+		answer, err := s.Do("PING")
+		if err == nil && answer != "PONG" {
+			err = fmt.Errorf("answer to PING: %q", answer)
+		}
+		return err
+	})
+}
+
+// within is how long things may take to become true.
+const within = 15 * time.Second
+
+// poll tries until it succeeds, or ended is closed.
+func poll(ended <-chan struct{}, try func() error) error {
+	deadline := time.NewTimer(within)
 	defer deadline.Stop()
 	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
-		err := ping(filepath.Join(s.dir, "redis.sock"))
+		err := try()
 		if err == nil {
 			return nil
 		}
 		select {
-		case <-s.done:
+		case <-ended:
 			return errors.New("it ended")
 		case <-deadline.C:
 			return err
 		case <-time.After(wait):
 		}
 	}
-}
-
-func ping(socket string) error {
-	conn, err := net.DialTimeout("unix", socket, time.Second)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = conn.Close() }()
-	_ = conn.SetDeadline(time.Now().Add(time.Second))
-	if _, err := conn.Write([]byte("PING\r\n")); err != nil {
-		return err
-	}
-	line, err := bufio.NewReader(conn).ReadString('\n')
-	if err == nil && !strings.HasPrefix(line, "+PONG") {
-		return fmt.Errorf("answer to PING: %q", line)
-	}
-	return err
 }
