@@ -16,10 +16,12 @@ type Handout struct {
 	Thread        Thread
 	Eval          *Eval // nil: only notices
 	PolicyVersion int
-	Rules         []gate.Rule
-	Candidates    []Message
-	Notices       []Message
-	Tickets       []Ticket
+	Policy        *gate.Policy
+	// Listed are the candidates' senders who are on today's allow list.
+	Listed     map[gate.TriggerID]bool
+	Candidates []Message
+	Notices    []Message
+	Tickets    []Ticket
 }
 
 // Driver decides candidates in the place of the main Session (DR-1).
@@ -119,10 +121,13 @@ func (s *Service) handout(ctx context.Context, id gate.ThreadID) (Handout, error
 		return Handout{}, err
 	}
 	th := st.Threads[id]
-	h := Handout{Thread: th, PolicyVersion: f.Policy.Version, Rules: f.Policy.Rules}
+	h := Handout{Thread: th, PolicyVersion: f.Policy.Version, Policy: f.Policy, Listed: map[gate.TriggerID]bool{}}
 	if e, ok := st.Evals[th.Eval]; ok {
 		h.Eval, h.PolicyVersion = &e, e.PolicyVersion
 		h.Candidates = pick(st.Messages, e.Undecided)
+		for _, m := range h.Candidates {
+			h.Listed[m.ID] = f.lists(m.Source, m.Sender).Allow == gate.Yes
+		}
 	}
 	h.Notices = pick(st.Messages, th.Notices)
 	for _, k := range th.Tickets {
@@ -205,7 +210,26 @@ func (b Builtin) candidate(h Handout, m Message) []Routed {
 	if title == "" {
 		title = string(m.Kind)
 	}
-	return []Routed{{Item: Item{Trigger: m.ID, Action: ActAccept, Title: title, Brief: m.Text, Reason: "explicit request"}}}
+	return []Routed{{Item: Item{Trigger: m.ID, Action: ActAccept, Title: title, Brief: m.Text, Executor: h.executor(m), Reason: "explicit request"}}}
+}
+
+// executor is the first that the Policy gives the request (RO-2b): "default"
+// where it may have that, else the first of its list.
+func (h *Handout) executor(m Message) string {
+	listed := h.Listed[m.ID]
+	allowed := func(name string) bool {
+		return gate.ExecutorAllowed(h.Policy, m.Source, m.Admission.Verdict, listed, nil, name)
+	}
+	choice := h.Policy.Sources[m.Source].Executors.Unlisted
+	if listed {
+		choice = h.Policy.Sources[m.Source].Executors.Listed
+	}
+	for _, name := range choice {
+		if !allowed(DefaultExecutor) && allowed(name) {
+			return name
+		}
+	}
+	return DefaultExecutor
 }
 
 // active are the Thread's active own Tickets, the newest activity first.
@@ -256,7 +280,7 @@ func (b Builtin) ignore(m Message, reason, public string) Routed {
 // driver could match, so none does.
 func (b Builtin) unmatched(h Handout, m Message) Routed {
 	r := Routed{Item: Item{Trigger: m.ID, Action: ActIgnore, Reason: "no rule matches"}, Evaluated: true}
-	for _, rule := range h.Rules {
+	for _, rule := range h.Policy.Rules {
 		if rule.Enabled {
 			r.Verdicts = append(r.Verdicts, RuleVerdict{Rule: rule.ID, Reason: "the rule has no match expression"})
 		}

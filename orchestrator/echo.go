@@ -27,44 +27,68 @@ type Echo struct {
 	Refused string
 }
 
-// Turn answers each owned message among the Inputs.
+// Turn takes all owned messages up, replies to those that came after the first,
+// and plays the script for the first, which started or resumed the work.
 func (e Echo) Turn(ctx context.Context, t Turn) error {
-	for _, in := range t.Inputs {
-		if in.Kind != InputMessage || !in.Owned || in.Message == nil {
+	owned := ownedOf(t)
+	for _, in := range owned {
+		if err := act(ctx, t, in, "ack", Command{Verb: VerbAck, Inputs: []Input{in.Input}}); err != nil {
+			return err
+		}
+	}
+	for i, in := range owned {
+		if i == 0 {
 			continue
 		}
-		open, err := e.play(ctx, t, in)
-		if err != nil || open {
+		if err := act(ctx, t, in, "echo", Command{Verb: VerbReply, Inputs: []Input{in.Input}, Text: fill("{{text}}", in)}); err != nil {
+			return err
+		}
+	}
+	if len(owned) == 0 {
+		return nil
+	}
+	return e.play(ctx, t, owned[0])
+}
+
+func ownedOf(t Turn) []TurnInput {
+	var owned []TurnInput
+	for _, in := range t.Inputs {
+		if in.Kind == InputMessage && in.Owned && in.Message != nil {
+			owned = append(owned, in)
+		}
+	}
+	return owned
+}
+
+// play runs the script for one message, up to an approval that nobody has
+// answered yet.
+func (e Echo) play(ctx context.Context, t Turn, in TurnInput) error {
+	for i, step := range e.script() {
+		key := fmt.Sprintf("step-%d", i)
+		if step.Approve != nil {
+			allowed, open, err := e.approve(ctx, t, in, key, *step.Approve)
+			switch {
+			case err != nil || open:
+				return err
+			case !allowed:
+				return act(ctx, t, in, key+"-refused", e.done(t, e.Refused))
+			}
+			continue
+		}
+		cmd := Command{Verb: VerbReply, Inputs: []Input{in.Input}, Text: fill(step.Say, in)}
+		if step.Done != "" {
+			cmd = e.done(t, fill(step.Done, in))
+		}
+		if err := act(ctx, t, in, key, cmd); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// play runs the script for one message; open says that it waits for an answer.
-func (e Echo) play(ctx context.Context, t Turn, in TurnInput) (open bool, err error) {
-	if err := act(ctx, t, in, "ack", Command{Verb: VerbAck, Inputs: []Input{in.Input}}); err != nil {
-		return false, err
-	}
-	for i, step := range e.script() {
-		key := fmt.Sprintf("step-%d", i)
-		switch {
-		case step.Say != "":
-			err = act(ctx, t, in, key, Command{Verb: VerbReply, Inputs: []Input{in.Input}, Text: fill(step.Say, in)})
-		case step.Done != "":
-			err = act(ctx, t, in, key, Command{Verb: VerbReport, Kind: ReportDone, Text: fill(step.Done, in), Upto: in.Seq})
-		case step.Approve != nil:
-			var allowed bool
-			allowed, open, err = e.approve(ctx, t, in, key, *step.Approve)
-			if err == nil && !open && !allowed {
-				return false, act(ctx, t, in, key+"-refused", Command{Verb: VerbReport, Kind: ReportDone, Text: e.Refused, Upto: in.Seq})
-			}
-		}
-		if err != nil || open {
-			return open, err
-		}
-	}
-	return false, nil
+// done ends the work; it covers all that the turn was given.
+func (e Echo) done(t Turn, text string) Command {
+	return Command{Verb: VerbReport, Kind: ReportDone, Text: text, Upto: t.Inputs[len(t.Inputs)-1].Seq}
 }
 
 func (e Echo) script() []ScriptStep {

@@ -126,14 +126,41 @@ func (o *Outbox) failed(ctx context.Context, c Claim, row gate.Outgoing, cause e
 	return true, s.Store.Commit(ctx, Changes{Claim: &c, Next: s.Now().Add(after), Retried: []gate.Outgoing{row}})
 }
 
-// dropped gives a row up and records why (OUT-3).
+// dropped gives a row up and records why (OUT-3). A question that reaches
+// nobody is unavailable (CA-7).
 func (o *Outbox) dropped(ctx context.Context, c Claim, row gate.Outgoing, reason string) error {
 	s := o.Service
 	s.Log.ErrorContext(ctx, "reply dropped", "source", row.Source, "thread", row.Thread, "kind", row.Kind, "reason", reason)
-	ch := Changes{Claim: &c, Keep: true, SentIDs: []string{row.ID}}
-	ch.Log = append(ch.Log, approvals.Record{
-		Type: "outgoing.dropped", At: s.Now(), Session: approvals.SessionID(row.Ticket),
-		Data: map[string]any{"id": row.ID, "kind": row.Kind, "thread": row.Thread, "reason": reason},
-	})
-	return s.Store.Commit(ctx, ch)
+	for range commitTries {
+		ch := Changes{Claim: &c, Keep: true, SentIDs: []string{row.ID}}
+		ch.Log = append(ch.Log, approvals.Record{
+			Type: "outgoing.dropped", At: s.Now(), Session: approvals.SessionID(row.Ticket),
+			Data: map[string]any{"id": row.ID, "kind": row.Kind, "thread": row.Thread, "reason": reason},
+		})
+		if row.Kind == gate.OutCard {
+			if err := s.unreachable(ctx, &ch, row, reason); err != nil {
+				return err
+			}
+		}
+		if err := s.Store.Commit(ctx, ch); !errors.Is(err, ErrConflict) {
+			return err
+		}
+	}
+	return fmt.Errorf("record dropped %s: %w", row.ID, ErrConflict)
+}
+
+func (s *Service) unreachable(ctx context.Context, ch *Changes, row gate.Outgoing, reason string) error {
+	q, err := s.Store.Question(ctx, approvals.ID(row.Question))
+	switch {
+	case errors.Is(err, approvals.ErrNotFound):
+		return nil
+	case err != nil:
+		return fmt.Errorf("load question %s: %w", row.Question, err)
+	case q.Status.Terminal():
+		return nil
+	}
+	closed, effects := approvals.Unreachable(q, reason, s.Now())
+	ch.Questions = []approvals.Question{closed}
+	ch.Add(effects)
+	return nil
 }

@@ -211,7 +211,7 @@ func (w *work) decide(m *Message, action Action, out Outcome, ticket gate.Ticket
 func (w *work) accept(m *Message, it Item, r Ruling) Result {
 	executor := it.Executor
 	if executor == "" {
-		executor = "default"
+		executor = DefaultExecutor
 	}
 	listed := w.lists(m.Source, m.Sender).Allow == gate.Yes
 	if !gate.ExecutorAllowed(w.Policy, m.Source, m.Admission.Verdict, listed, matched(r.Verdicts), executor) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -52,6 +53,12 @@ func (p *platform) Send(_ context.Context, o gate.Outgoing) (gate.Sent, error) {
 	id := fmt.Sprintf("om_sent_%d", len(p.sent))
 	p.ids[o.ID], p.sent = id, append(p.sent, o)
 	return gate.Sent{Message: id, Chat: o.Place.Chat}, nil
+}
+
+func (p *platform) all() []gate.Outgoing {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.sent)
 }
 
 func (p *platform) lines() []string {
@@ -352,6 +359,89 @@ func TestStory(t *testing.T) {
 			}
 			if tk := h.ticket(); tk.Active() {
 				t.Errorf("ticket is still %s", tk.State)
+			}
+		})
+	})
+}
+
+func TestOutbox(t *testing.T) {
+	t.Parallel()
+	t.Run("a question that can be shown to nobody is unavailable, and the work is told (CA-7)", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			h := newHouse(t, approvalScript()...)
+			h.out.fail = func(o gate.Outgoing) error {
+				if o.Kind == gate.OutCard {
+					return &gate.SendError{Class: gate.SendDropped, Reason: "the chat is gone"}
+				}
+				return nil
+			}
+			h.run()
+			h.say(words{from: listed, text: "1.4.2", mention: true})
+			h.settle()
+			id := approvals.IDFor("default", approvals.SessionID(h.ticket().ID), "1/step-0")
+			q, err := h.broker.Question(t.Context(), id)
+			if err != nil || q.Outcome != approvals.Unavailable || !q.Status.Terminal() {
+				t.Errorf("question is %s, outcome %q, %v; want unavailable", q.Status, q.Outcome, err)
+			}
+			if tk := h.ticket(); tk.Active() {
+				t.Errorf("the ticket is %s", tk.State)
+			}
+		})
+	})
+	t.Run("a lane that has to wait keeps its order and blocks no other (OUT-2)", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			h := newHouse(t)
+			var first gate.ThreadID
+			var limited bool
+			h.out.fail = func(o gate.Outgoing) error {
+				if o.Thread == first && !limited {
+					return &gate.SendError{Class: gate.SendRetry, After: 20 * time.Second, Reason: "rate limited"}
+				}
+				return nil
+			}
+			first, limited = "feishu~"+chat+"~om_1", false
+			h.run()
+			h.say(words{from: listed, text: "one", mention: true})
+			h.say(words{from: listed, text: "two", mention: true})
+			h.settle()
+			for _, o := range h.out.all() {
+				if o.Thread == first {
+					t.Errorf("%s was sent in the limited thread", o.Kind)
+				}
+			}
+			if n := len(h.out.all()); n != 3 {
+				t.Errorf("%d were sent in the other thread; want receipt, acceptance, result", n)
+			}
+			h.out.mu.Lock()
+			limited = true
+			h.out.mu.Unlock()
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			var kinds []string
+			for _, o := range h.out.all() {
+				if o.Thread == first {
+					kinds = append(kinds, string(o.Kind)+" "+o.Text)
+				}
+			}
+			if len(kinds) != 3 || kinds[0] != "react " || kinds[2] != "reply one" {
+				t.Errorf("the limited thread got %q; want the receipt, the acceptance, the result", kinds)
+			}
+		})
+	})
+	t.Run("a row that is tried for too long is dropped with its reason (OUT-3)", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			h := newHouse(t)
+			h.out.fail = func(gate.Outgoing) error { return &gate.SendError{Class: gate.SendRetry, Reason: "no answer"} }
+			h.run()
+			h.say(words{from: listed, text: "one", mention: true})
+			time.Sleep(3 * time.Hour)
+			synctest.Wait()
+			d, err := h.store.Depths(t.Context())
+			if err != nil || d.Outbox != 0 {
+				t.Errorf("the outbox holds %d rows, %v; want none", d.Outbox, err)
 			}
 		})
 	})

@@ -8,19 +8,21 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/gatehouse-bot/gatehouse/adapters/feishu/feishusim"
+	"github.com/gatehouse-bot/gatehouse/adapters/github/githubsim"
 	"github.com/gatehouse-bot/gatehouse/cmd/gatehouse/internal/config"
+	"github.com/gatehouse-bot/gatehouse/gate"
 )
 
 // deliver sends a body to the running gateway, signed as the platform would.
-func (c replayCmd) deliver(ctx context.Context, cfg *config.Config, s *config.Source, _ string, body []byte) (replayed, error) {
+func (c replayCmd) deliver(ctx context.Context, cfg *config.Config, s *config.Source, event string, body []byte) (replayed, error) {
 	url := c.URL
 	if url == "" {
 		url = "http://" + cfg.Listen + "/webhooks/" + string(s.ID)
 	}
-	key := s.Feishu.EncryptKey.Reveal()
-	sealed := fmt.Appendf(nil, `{"encrypt":%q}`, feishusim.Encrypt(key, body))
-	header := feishusim.Sign(key, time.Now(), sealed)
+	sealed, header := seal(s, event, body)
 	status, err := post(ctx, url, sealed, header)
 	if err != nil {
 		return replayed{}, fmt.Errorf("deliver to %s: %w; is the gateway running?", url, err)
@@ -29,6 +31,19 @@ func (c replayCmd) deliver(ctx context.Context, cfg *config.Config, s *config.So
 		return replayed{Outcome: "refused", Reason: fmt.Sprintf("the gateway answered %d", status)}, nil
 	}
 	return replayed{Outcome: "delivered", Reason: "the gateway took it; see GET /v1/triggers"}, nil
+}
+
+// seal signs a body with the Source's own secret.
+func seal(s *config.Source, event string, body []byte) ([]byte, http.Header) {
+	if s.Platform() == gate.GitHub {
+		return body, http.Header{
+			"X-Github-Event": {event}, "X-Github-Delivery": {uuid.NewSHA1(uuid.NameSpaceOID, body).String()},
+			"X-Hub-Signature-256": {githubsim.Sign(s.GitHub.WebhookSecrets[0].Reveal(), body)},
+		}
+	}
+	key := s.Feishu.EncryptKey.Reveal()
+	sealed := fmt.Appendf(nil, `{"encrypt":%q}`, feishusim.Encrypt(key, body))
+	return sealed, feishusim.Sign(key, time.Now(), sealed)
 }
 
 func post(ctx context.Context, url string, body []byte, header http.Header) (int, error) {

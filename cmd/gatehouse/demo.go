@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -10,7 +11,8 @@ import (
 	"time"
 
 	"github.com/gatehouse-bot/gatehouse/adapters/feishu/feishusim"
-	"github.com/gatehouse-bot/gatehouse/approvals"
+	"github.com/gatehouse-bot/gatehouse/adapters/github/githubsim"
+	"github.com/gatehouse-bot/gatehouse/orchestrator"
 	"github.com/gatehouse-bot/gatehouse/redisstore"
 )
 
@@ -21,8 +23,8 @@ type demoCmd struct {
 
 // Help is the command's example.
 func (demoCmd) Help() string {
-	return "Runs the gateway with an in-process store and a simulated Feishu, and plays the main job\n" +
-		"through the real webhook endpoint with real signatures. Each step names the rule that it shows.\n\n" +
+	return "Runs the gateway with an in-process store, a simulated Feishu and a simulated GitHub, and plays the main job\n" +
+		"through the real webhook endpoints with real signatures. Each step names the rule that it shows.\n\n" +
 		"Example:\n  gatehouse demo --once"
 }
 
@@ -49,7 +51,7 @@ func (c demoCmd) Run(ctx context.Context, a *app) error {
 		return nil
 	}
 	fmt.Fprintf(a.out, "\nThe gateway stays up until ^C. Look around, for example:\n"+
-		"  curl -H 'Authorization: Bearer %s' http://%s/v1/tickets\n", demoToken, d.admin)
+		"  curl -H 'Authorization: Bearer %s' %s/v1/tickets\n", demoToken, d.admin)
 	<-ctx.Done()
 	return nil
 }
@@ -57,23 +59,34 @@ func (c demoCmd) Run(ctx context.Context, a *app) error {
 // demo is a running gateway with the platforms it talks to.
 type demo struct {
 	feishu *feishusim.Sim
+	github *githubsim.Sim
 	g      *gateway
-	hook   string
+	public string
 	admin  string
-	stop   func()
+	ends   []func()
 }
 
-// startDemo starts the simulated platform and the gateway on loopback ports.
-func startDemo(ctx context.Context, log *slog.Logger) (*demo, error) {
-	sim := feishusim.New(feishusim.App{BotName: "值班助手"})
-	api, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, fmt.Errorf("listen for the simulated Feishu: %w", err)
+// stop ends everything, last started first.
+func (d *demo) stop() {
+	for i := range d.ends {
+		d.ends[len(d.ends)-1-i]()
 	}
-	platform := &http.Server{Handler: sim, ReadHeaderTimeout: 5 * time.Second}
-	go func() { _ = platform.Serve(api) }()
+}
 
-	cfg, err := demoConfig(sim, "http://"+api.Addr().String())
+// startDemo starts the simulated platforms and the gateway on loopback ports.
+func startDemo(ctx context.Context, log *slog.Logger) (_ *demo, err error) {
+	d := &demo{feishu: feishusim.New(feishusim.App{BotName: "值班助手"}), github: githubsim.New(githubsim.App{Slug: "duty-bot"})}
+	defer func() {
+		if err != nil {
+			d.stop()
+		}
+	}()
+	feishuAPI, err1 := d.serve(d.feishu)
+	githubAPI, err2 := d.serve(d.github)
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, err
+	}
+	cfg, err := demoConfig(d, feishuAPI, githubAPI)
 	if err != nil {
 		return nil, err
 	}
@@ -81,54 +94,63 @@ func startDemo(ctx context.Context, log *slog.Logger) (*demo, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the trial store: %w", err)
 	}
-	g, err := wire(cfg, st, log)
+	d.ends = append(d.ends, st.close)
+	d.g, err = wire(cfg, st, log, func(next orchestrator.Driver) orchestrator.Driver { return namedTicket{next, st} })
 	if err != nil {
 		return nil, err
 	}
-	l, err := g.listen()
-	if err != nil {
+	if err := d.run(ctx); err != nil {
 		return nil, err
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan error, 1)
-	go func() { done <- g.run(ctx, l) }()
-	d := &demo{feishu: sim, g: g, admin: l.admin.Addr().String()}
-	d.hook = "http://" + l.public.Addr().String() + "/webhooks/" + demoSource
-	d.stop = func() {
-		cancel()
-		<-done
-		st.close()
-		_ = platform.Close()
 	}
 	return d, d.untilReady(ctx)
 }
 
-// untilReady waits until the gateway says that it is ready and knows its bot.
+// serve serves a simulated platform on a loopback port.
+func (d *demo) serve(h http.Handler) (url string, err error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("listen for a simulated platform: %w", err)
+	}
+	server := &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second}
+	go func() { _ = server.Serve(l) }()
+	d.ends = append(d.ends, func() { _ = server.Close() })
+	return "http://" + l.Addr().String(), nil
+}
+
+func (d *demo) run(ctx context.Context) error {
+	l, err := d.g.listen()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() { done <- d.g.run(ctx, l) }()
+	d.ends = append(d.ends, func() { cancel(); <-done })
+	d.public, d.admin = "http://"+l.public.Addr().String(), "http://"+l.admin.Addr().String()
+	return nil
+}
+
+func (d *demo) hook(source string) string { return d.public + "/webhooks/" + source }
+
+// untilReady waits until the gateway says that it is ready and knows its bots.
 func (d *demo) untilReady(ctx context.Context) error {
-	return d.eventually(ctx, func() (bool, error) {
-		res, err := http.Get("http://" + d.admin + "/readyz")
+	return eventually(ctx, func() (bool, error) {
+		res, err := http.Get(d.admin + "/readyz")
 		if err != nil {
 			return false, err
 		}
 		defer res.Body.Close()
 		_, _ = io.Copy(io.Discard, res.Body)
-		return res.StatusCode == http.StatusOK && d.g.bots[demoSource].OpenID() != "", nil
+		known := true
+		for _, p := range d.g.plugs {
+			known = known && p.known()
+		}
+		return res.StatusCode == http.StatusOK && known, nil
 	})
 }
 
-// shown reports whether the gateway knows where its question is shown: a click
-// before that comes from no card that it knows (CA-6).
-func (s *story) shown(ctx context.Context) (bool, error) {
-	t, err := s.firstTicket(ctx)
-	if err != nil {
-		return false, err
-	}
-	open, err := s.g.store.OpenQuestions(ctx, approvals.SessionID(t.ID))
-	return len(open) == 1 && len(open[0].Messages) == 1, err
-}
-
 // eventually asks until it holds.
-func (d *demo) eventually(ctx context.Context, holds func() (bool, error)) error {
+func eventually(ctx context.Context, holds func() (bool, error)) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {

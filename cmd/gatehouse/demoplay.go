@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,52 +9,8 @@ import (
 	"strings"
 
 	"github.com/gatehouse-bot/gatehouse/adapters/feishu/feishusim"
-	"github.com/gatehouse-bot/gatehouse/cmd/gatehouse/internal/config"
+	"github.com/gatehouse-bot/gatehouse/adapters/github/githubsim"
 )
-
-const (
-	demoSource = "feishu-demo"
-	demoToken  = "demo-operator-token-on-loopback"
-)
-
-// demoConfig is the configuration of the demo, read by the same parser as
-// everybody's.
-func demoConfig(sim *feishusim.Sim, api string) (*config.Config, error) {
-	app, ops, lin := sim.App(), sim.Group("ops"), sim.Person("林岚")
-	text := fmt.Sprintf(`
-workspace: demo
-language: zh
-listen: 127.0.0.1:0
-admin:
-  listen: 127.0.0.1:0
-  tokens: [{name: demo, token: %q, role: operator}]
-executors:
-  default:
-    kind: echo
-    script:
-      - approve: {tool: deploy, preview: "deploy --env staging {{text}}", reason: "部署到预发环境前需要确认"}
-      - done: "已完成：{{text}}"
-sources:
-  %s:
-    kind: feishu
-    base_url: %q
-    app_id: %q
-    app_secret: %q
-    encrypt_key: %q
-    verification_token: %q
-    receive: {chats: {%s: mentions}, direct: true}
-    refusal: reply
-policy:
-  mode: observe
-  sources:
-    %s: {allow: [%q]}
-`, demoToken, demoSource, api, app.ID, app.Secret, app.EncryptKey, app.Token, ops.ID, demoSource, lin.OpenID)
-	cfg, faults := config.Parse("demo.yaml", []byte(text), func(string) (string, bool) { return "", false }, nil)
-	if cfg == nil {
-		return nil, fmt.Errorf("demo configuration: %w", faults)
-	}
-	return cfg, nil
-}
 
 // story is the main job as it is told: each step acts or waits, and says what
 // was seen and which rule it shows.
@@ -65,12 +20,16 @@ type story struct {
 	n    int
 	said feishusim.Event
 	card feishusim.Message
+	// ticket is the one that the mention became, issue where it is fed from too.
+	ticket string
+	issue  githubsim.Issue
 }
 
 func (d *demo) play(ctx context.Context, out io.Writer) error {
 	s := &story{demo: d, out: out}
 	for _, step := range []func(context.Context) error{
-		s.mention, s.receipt, s.accepted, s.asked, s.strangerClicks, s.requesterClicks, s.finished, s.unlisted, s.redelivered,
+		s.mention, s.receipt, s.accepted, s.asked, s.fedFromGitHub, s.strangerClicks, s.requesterClicks, s.finished,
+		s.unlisted, s.redelivered, s.comment, s.strangerComments, s.quoted,
 	} {
 		if err := step(ctx); err != nil {
 			return fmt.Errorf("step %d: %w", s.n+1, err)
@@ -89,7 +48,7 @@ func (s *story) tell(rules, text string, args ...any) {
 func (s *story) mention(ctx context.Context) error {
 	lin, ops := s.feishu.Person("林岚"), s.feishu.Group("ops")
 	s.said = s.feishu.Say(ops, lin, "@bot 部署 1.4.2 到预发")
-	answer, err := s.feishu.Deliver(ctx, s.hook, s.said)
+	answer, err := s.feishu.Deliver(ctx, s.hook(demoFeishu), s.said)
 	if err != nil {
 		return err
 	}
@@ -122,6 +81,7 @@ func (s *story) accepted(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.ticket = t.ID
 	s.tell("RO-2 OUT-6", "a Ticket with a Mandate on basis %s: “%s”", t.Mandate.Basis, first(snap, "已受理"))
 	return nil
 }
@@ -132,7 +92,7 @@ func (s *story) asked(ctx context.Context) error {
 		return fmt.Errorf("no card came: %w", err)
 	}
 	s.card = snap.Cards()[0]
-	if err := s.eventually(ctx, func() (bool, error) { return s.shown(ctx) }); err != nil {
+	if err := eventually(ctx, func() (bool, error) { return s.shown(ctx) }); err != nil {
 		return fmt.Errorf("the card was not recorded: %w", err)
 	}
 	var labels []string
@@ -144,7 +104,7 @@ func (s *story) asked(ctx context.Context) error {
 }
 
 func (s *story) strangerClicks(ctx context.Context) error {
-	answer, err := s.feishu.Click(ctx, s.hook, s.card, s.feishu.Person("王禾"), "approve")
+	answer, err := s.feishu.Click(ctx, s.hook(demoFeishu), s.card, s.feishu.Person("王禾"), "approve")
 	if err != nil {
 		return err
 	}
@@ -156,7 +116,7 @@ func (s *story) strangerClicks(ctx context.Context) error {
 }
 
 func (s *story) requesterClicks(ctx context.Context) error {
-	answer, err := s.feishu.Click(ctx, s.hook, s.card, s.feishu.Person("林岚"), "approve")
+	answer, err := s.feishu.Click(ctx, s.hook(demoFeishu), s.card, s.feishu.Person("林岚"), "approve")
 	if err != nil {
 		return err
 	}
@@ -172,24 +132,28 @@ func (s *story) finished(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("no reply came: %w", err)
 	}
-	err = s.eventually(ctx, func() (bool, error) {
-		t, err := s.firstTicket(ctx)
+	err = eventually(ctx, func() (bool, error) {
+		var t demoTicket
+		err := s.get(ctx, "/v1/tickets/"+s.ticket, &t)
 		return t.State == "ended" && t.End.Reason == "completed", err
 	})
 	if err != nil {
 		return fmt.Errorf("the ticket did not end: %w", err)
 	}
-	s.tell("DE-10 OUT-2", "the answer reaches the executor, which goes on and replies in the thread: “%s”", first(snap, "已完成"))
+	if err := s.saidOn(ctx, s.issue, "已完成"); err != nil {
+		return fmt.Errorf("the result did not reach the issue: %w", err)
+	}
+	s.tell("DE-10 OUT-2", "the answer reaches the executor, which goes on and replies in both places: “%s”", first(snap, "已完成"))
 	return nil
 }
 
 func (s *story) unlisted(ctx context.Context) error {
 	said := s.feishu.Say(s.feishu.Group("ops"), s.feishu.Person("王禾"), "@bot 删除生产库")
-	if _, err := s.feishu.Deliver(ctx, s.hook, said); err != nil {
+	if _, err := s.feishu.Deliver(ctx, s.hook(demoFeishu), said); err != nil {
 		return err
 	}
 	var t demoTrigger
-	err := s.eventually(ctx, func() (bool, error) {
+	err := eventually(ctx, func() (bool, error) {
 		var list struct{ Items []demoTrigger }
 		if err := s.get(ctx, "/v1/triggers", &list); err != nil || len(list.Items) == 0 {
 			return false, err
@@ -209,7 +173,7 @@ func (s *story) unlisted(ctx context.Context) error {
 
 func (s *story) redelivered(ctx context.Context) error {
 	before := len(s.feishu.Messages())
-	answer, err := s.feishu.Deliver(ctx, s.hook, s.said)
+	answer, err := s.feishu.Deliver(ctx, s.hook(demoFeishu), s.said)
 	if err != nil {
 		return err
 	}
@@ -230,59 +194,4 @@ func (s *story) thread(ctx context.Context) string {
 		return ""
 	}
 	return t.Mandate.Thread
-}
-
-// What the demo reads of the API's answers.
-type (
-	demoTrigger struct {
-		State     string
-		Admission struct{ Reason string }
-	}
-	demoTicket struct {
-		ID      string
-		State   string
-		End     struct{ Reason string }
-		Mandate struct{ Basis, Thread string }
-	}
-)
-
-func (s *story) firstTicket(ctx context.Context) (demoTicket, error) {
-	var list struct{ Items []demoTicket }
-	if err := s.get(ctx, "/v1/tickets", &list); err != nil {
-		return demoTicket{}, err
-	}
-	if len(list.Items) != 1 {
-		return demoTicket{}, fmt.Errorf("there are %d tickets; want one", len(list.Items))
-	}
-	return list.Items[0], nil
-}
-
-// get reads from the admin API.
-func (s *story) get(ctx context.Context, path string, to any) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.admin+path, nil)
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Authorization", "Bearer "+demoToken)
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	defer res.Body.Close()
-	if res.StatusCode != http.StatusOK {
-		return fmt.Errorf("GET %s: %s", path, res.Status)
-	}
-	return json.NewDecoder(res.Body).Decode(to)
-}
-
-// has reports whether the bot sent a text that contains a word.
-func has(p feishusim.Snapshot, word string) bool { return first(p, word) != "" }
-
-func first(p feishusim.Snapshot, word string) string {
-	for _, m := range p.Sent() {
-		if !m.IsCard() && strings.Contains(m.Text(), word) {
-			return m.Text()
-		}
-	}
-	return ""
 }

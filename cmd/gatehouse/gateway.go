@@ -11,7 +11,6 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
-	"github.com/gatehouse-bot/gatehouse/adapters/feishu"
 	"github.com/gatehouse-bot/gatehouse/gate"
 	"github.com/gatehouse-bot/gatehouse/orchestrator"
 	"github.com/gatehouse-bot/gatehouse/redisstore"
@@ -98,8 +97,8 @@ func (g *gateway) startWork(ctx context.Context, fail func(error)) *background {
 		}
 	})
 	b.wg.Go(func() { g.sweep(working) })
-	for id, bot := range g.bots {
-		b.wg.Go(func() { g.identify(working, id, bot) })
+	for id, p := range g.plugs {
+		b.wg.Go(func() { g.identify(working, id, p) })
 	}
 	return b
 }
@@ -141,14 +140,14 @@ func (g *gateway) sweep(ctx context.Context) {
 }
 
 // identify asks who the bot is until the platform tells: before that nothing
-// in a group addresses it (FS-2).
-func (g *gateway) identify(ctx context.Context, source gate.SourceID, bot *feishu.Bot) {
+// in a group addresses it (FS-2), and GitHub is not served (GH-6).
+func (g *gateway) identify(ctx context.Context, source gate.SourceID, p plug) {
 	_ = g.untilDone(ctx, "ask who the bot is", func() error {
 		ask, cancel := context.WithTimeout(ctx, 15*time.Second)
 		defer cancel()
-		id, err := bot.Identity(ask)
+		name, err := p.identify(ask)
 		if err == nil {
-			g.log.InfoContext(ctx, "bot identity", "source", source, "name", id.Name, "active", id.Active)
+			g.log.InfoContext(ctx, "bot identity", "source", source, "name", name)
 		}
 		return err
 	})

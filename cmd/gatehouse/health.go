@@ -54,10 +54,10 @@ func (h *health) entries(ctx context.Context) []api.Entry {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	list := []api.Entry{h.redis(ctx), h.workers()}
-	for id, bot := range h.g.bots {
+	for id, p := range h.g.plugs {
 		e := api.Entry{Name: "source:" + string(id), State: api.OK}
-		if bot.OpenID() == "" {
-			e.State, e.Message = api.Degraded, "the platform has not told yet who the bot is; nothing in a group addresses it"
+		if !p.known() {
+			e.State, e.Message = api.Degraded, "the platform has not told yet who the bot is; messages cannot address it"
 		}
 		list = append(list, e)
 	}

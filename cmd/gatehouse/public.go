@@ -25,7 +25,7 @@ func (g *gateway) publicHandler() http.Handler {
 // platform is asked to come again.
 func (g *gateway) webhook(w http.ResponseWriter, r *http.Request) {
 	source := gate.SourceID(mux.Vars(r)["source"])
-	handler := g.webhooks[source]
+	handler := g.plugs[source].webhook
 	if handler != nil {
 		counted := &statusWriter{ResponseWriter: w, status: http.StatusOK}
 		defer func() { g.count.webhooks.WithLabelValues(string(source), strconv.Itoa(counted.status)).Inc() }()

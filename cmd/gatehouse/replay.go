@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/gatehouse-bot/gatehouse/adapters/api"
 	"github.com/gatehouse-bot/gatehouse/adapters/feishu"
+	"github.com/gatehouse-bot/gatehouse/adapters/github"
 	"github.com/gatehouse-bot/gatehouse/approvals"
 	"github.com/gatehouse-bot/gatehouse/cmd/gatehouse/internal/config"
 	"github.com/gatehouse-bot/gatehouse/gate"
@@ -95,7 +97,10 @@ func (c replayCmd) one(ctx context.Context, cfg *config.Config, source *config.S
 }
 
 // read translates a body as the Source's adapter would.
-func (c replayCmd) read(cfg *config.Config, s *config.Source, _ string, body []byte) reading {
+func (c replayCmd) read(cfg *config.Config, s *config.Source, event string, body []byte) reading {
+	if s.Platform() == gate.GitHub {
+		return c.readGitHub(cfg, s, event, body)
+	}
 	ev := feishu.Translate(feishu.Setting{
 		Config: feishuConfig(cfg, s), Source: *s.Gate(), BotOpenID: c.BotID, Now: time.Now(),
 	}, body)
@@ -106,6 +111,17 @@ func (c replayCmd) read(cfg *config.Config, s *config.Source, _ string, body []b
 	case feishu.CardClick:
 		r.card = clickShape(ev.Click)
 	case feishu.Refused, feishu.Ignored, feishu.Challenge:
+	}
+	return r
+}
+
+func (c replayCmd) readGitHub(cfg *config.Config, s *config.Source, event string, body []byte) reading {
+	own, _ := strconv.ParseInt(c.BotID, 10, 64)
+	ev := github.Translate(github.Setting{Config: githubConfig(cfg, s), Source: *s.Gate(), OwnID: own, Now: time.Now()},
+		github.Delivery{Event: event, GUID: "replay", Body: body})
+	r := reading{outcome: ev.Outcome.String(), reason: string(ev.Reason)}
+	if ev.Outcome == github.Triggered {
+		r.arrival = &ev.Arrival
 	}
 	return r
 }

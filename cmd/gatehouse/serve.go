@@ -34,7 +34,7 @@ func (a *app) serve(ctx context.Context, cfg *config.Config) error {
 	if a.tap != nil {
 		st.Store = a.tap(st.Store)
 	}
-	g, err := wire(cfg, st, a.log)
+	g, err := wire(cfg, st, a.log, nil)
 	if err != nil {
 		return err
 	}

@@ -3,13 +3,11 @@ package main
 import (
 	"fmt"
 	"log/slog"
-	"net/http"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
-	"github.com/gatehouse-bot/gatehouse/adapters/feishu"
 	"github.com/gatehouse-bot/gatehouse/approvals"
 	"github.com/gatehouse-bot/gatehouse/cmd/gatehouse/internal/config"
 	"github.com/gatehouse-bot/gatehouse/gate"
@@ -26,7 +24,8 @@ const (
 )
 
 // gateway is everything plugged together. wire reads from the top down: store,
-// broker, service, sources, due work, listeners.
+// broker, service, sources, due work. A driver, when given, goes in front of
+// the configured one.
 type gateway struct {
 	cfg     *config.Config
 	log     *slog.Logger
@@ -34,17 +33,15 @@ type gateway struct {
 	broker  *approvals.Broker
 	service *orchestrator.Service
 	worker  *orchestrator.Worker
-	bots    map[gate.SourceID]*feishu.Bot
+	plugs   map[gate.SourceID]plug
 	health  *health
 	count   *metrics
-
-	webhooks map[gate.SourceID]http.Handler
 }
 
-func wire(cfg *config.Config, store opened, log *slog.Logger) (*gateway, error) {
+func wire(cfg *config.Config, store opened, log *slog.Logger, driver func(orchestrator.Driver) orchestrator.Driver) (*gateway, error) {
 	count := newMetrics()
 	store.Store = measured{store.Store, count}
-	g := &gateway{cfg: cfg, log: log, store: store, count: count, webhooks: map[gate.SourceID]http.Handler{}, bots: map[gate.SourceID]*feishu.Bot{}}
+	g := &gateway{cfg: cfg, log: log, store: store, count: count, plugs: map[gate.SourceID]plug{}}
 	lists := &orchestrator.Lists{States: store, Approvers: cfg.Approvals.Approvers}
 
 	g.broker = approvals.NewBroker(approvals.BrokerConfig{
@@ -64,16 +61,18 @@ func wire(cfg *config.Config, store opened, log *slog.Logger) (*gateway, error) 
 	senders := map[gate.SourceID]orchestrator.Sender{}
 	for i := range cfg.Sources {
 		s := &cfg.Sources[i]
-		sender, err := g.plugFeishu(s, sources[s.ID])
+		p, err := g.plugIn(s, sources[s.ID])
 		if err != nil {
 			return nil, fmt.Errorf("source %s: %w", s.ID, err)
 		}
-		senders[s.ID] = countedSender{sender, count}
+		g.plugs[s.ID], senders[s.ID] = p, countedSender{p.sender, count}
 	}
 
-	considerer := &orchestrator.Considerer{
-		Service: g.service, Driver: orchestrator.Builtin{Settings: g.service.Settings}, Session: "builtin",
+	var main orchestrator.Driver = orchestrator.Builtin{Settings: g.service.Settings}
+	if driver != nil {
+		main = driver(main)
 	}
+	considerer := &orchestrator.Considerer{Service: g.service, Driver: main, Session: "builtin"}
 	runner := &orchestrator.Runner{Service: g.service, Executors: executors(cfg)}
 	outbox := &orchestrator.Outbox{Service: g.service, Senders: senders, Keep: outboxKeep}
 	handlers := g.service.Handlers()
@@ -85,29 +84,6 @@ func wire(cfg *config.Config, store opened, log *slog.Logger) (*gateway, error) 
 		Lease: lease, Poll: poll, Limit: workerLimit, Now: time.Now, Log: log,
 	})
 	return g, nil
-}
-
-// plugFeishu connects a Feishu app: its webhook in, its sender out.
-func (g *gateway) plugFeishu(s *config.Source, src *gate.Source) (orchestrator.Sender, error) {
-	bot, err := feishu.NewBot(feishuConfig(g.cfg, s))
-	if err != nil {
-		return nil, err
-	}
-	handler := feishu.NewHandler(bot, func() gate.Source { return *src }, intake{g}, g.broker, g.log)
-	handler.Count = func(r feishu.Reason) { g.count.ignored.WithLabelValues(string(s.ID), string(r)).Inc() }
-	g.webhooks[s.ID] = handler
-	g.bots[s.ID] = bot
-	return feishu.NewSender(bot, g.broker, g.log), nil
-}
-
-func feishuConfig(cfg *config.Config, s *config.Source) feishu.Config {
-	f := s.Feishu
-	return feishu.Config{
-		ID: s.ID, Workspace: cfg.Workspace, BaseURL: s.BaseURL,
-		AppID: f.AppID, AppSecret: f.AppSecret.Reveal(), EncryptKey: f.EncryptKey.Reveal(),
-		VerificationToken: f.VerificationToken.Reveal(),
-		AtAll:             f.Receive.AtAll, ReplyInThread: f.ReplyInThread, Language: string(cfg.Language),
-	}
 }
 
 func approvalSettings(cfg *config.Config) approvals.Settings {

@@ -30,7 +30,8 @@ var notBuilt = []unbuilt{
 	{"policy.sources.*.bots[]", lookup},
 	{"redis.replicas", not("0")},
 	{"redis.url", severalServers},
-	{"sources.*.kind", oneOf("github")},
+	{"sources.*.receive.ci", oneOf("all")},
+	{"sources.*.receive.addressing_labels", notEmpty},
 	{"sources.*.transport", oneOf("websocket")},
 }
 

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/gatehouse-bot/gatehouse/adapters/feishu"
+	"github.com/gatehouse-bot/gatehouse/adapters/github"
+	"github.com/gatehouse-bot/gatehouse/cmd/gatehouse/internal/config"
+	"github.com/gatehouse-bot/gatehouse/gate"
+	"github.com/gatehouse-bot/gatehouse/orchestrator"
+)
+
+// plug is a platform's connection to the gateway: its webhook in, its sender
+// out, and who the gateway is there.
+type plug struct {
+	webhook http.Handler
+	sender  orchestrator.Sender
+	// identify asks the platform who the bot is, and returns its name.
+	identify func(context.Context) (string, error)
+	// known reports whether it has told.
+	known func() bool
+}
+
+func (g *gateway) plugIn(s *config.Source, src *gate.Source) (plug, error) {
+	switch s.Platform() {
+	case gate.GitHub:
+		return g.plugGitHub(s, src)
+	case gate.Feishu:
+	}
+	return g.plugFeishu(s, src)
+}
+
+func (g *gateway) plugFeishu(s *config.Source, src *gate.Source) (plug, error) {
+	bot, err := feishu.NewBot(feishuConfig(g.cfg, s))
+	if err != nil {
+		return plug{}, err
+	}
+	handler := feishu.NewHandler(bot, func() gate.Source { return *src }, intake{g}, g.broker, g.log)
+	handler.Count = func(r feishu.Reason) { g.count.ignored.WithLabelValues(string(s.ID), string(r)).Inc() }
+	return plug{
+		webhook: handler, sender: feishu.NewSender(bot, g.broker, g.log),
+		known: func() bool { return bot.OpenID() != "" },
+		identify: func(ctx context.Context) (string, error) {
+			id, err := bot.Identity(ctx)
+			return id.Name, err
+		},
+	}, nil
+}
+
+func feishuConfig(cfg *config.Config, s *config.Source) feishu.Config {
+	f := s.Feishu
+	return feishu.Config{
+		ID: s.ID, Workspace: cfg.Workspace, BaseURL: s.BaseURL,
+		AppID: f.AppID, AppSecret: f.AppSecret.Reveal(), EncryptKey: f.EncryptKey.Reveal(),
+		VerificationToken: f.VerificationToken.Reveal(),
+		AtAll:             f.Receive.AtAll, ReplyInThread: f.ReplyInThread, Language: string(cfg.Language),
+	}
+}
+
+func (g *gateway) plugGitHub(s *config.Source, src *gate.Source) (plug, error) {
+	bot, err := github.NewBot(githubConfig(g.cfg, s))
+	if err != nil {
+		return plug{}, err
+	}
+	handler := github.NewHandler(bot, func() gate.Source { return *src }, intake{g}, g.log)
+	handler.Count = func(r github.Reason) { g.count.ignored.WithLabelValues(string(s.ID), string(r)).Inc() }
+	return plug{
+		webhook: handler, sender: github.NewSender(bot, g.log),
+		known: func() bool { return bot.ID() != 0 },
+		identify: func(ctx context.Context) (string, error) {
+			id, err := bot.Identity(ctx)
+			return id.Login, err
+		},
+	}, nil
+}
+
+func githubConfig(cfg *config.Config, s *config.Source) github.Config {
+	h := s.GitHub
+	c := github.Config{
+		ID: s.ID, Workspace: cfg.Workspace, BaseURL: s.BaseURL, Login: h.Login, Repos: h.Receive.Repos,
+		Auth: github.Auth{AppID: int64(h.Auth.AppID), PrivateKey: h.Auth.PrivateKey.Reveal(), Token: h.Auth.Token.Reveal()},
+	}
+	for _, secret := range h.WebhookSecrets {
+		c.WebhookSecrets = append(c.WebhookSecrets, secret.Reveal())
+	}
+	return c
+}
