@@ -45,12 +45,12 @@ type Runner struct {
 func (r *Runner) Handle(ctx context.Context, c Claim) error {
 	id := gate.TicketID(c.Key)
 	for {
-		t, parked, err := r.Service.turnOf(ctx, id)
+		t, asking, err := r.Service.turnOf(ctx, id)
 		if err != nil {
 			return err
 		}
 		ex := r.Executors[t.Executor]
-		if ex == nil || !t.Active() || parked || (t.Delivered == t.Seq && !t.Turn) {
+		if ex == nil || !t.Active() || t.Delivered == t.Seq && (asking || !t.Turn) {
 			err := r.Service.giveUp(ctx, c, approvals.Guard{Kind: KindTicket, ID: c.Key, Version: t.Version})
 			if errors.Is(err, ErrConflict) {
 				continue
@@ -77,8 +77,8 @@ func (r *Runner) turn(ctx context.Context, id gate.TicketID, ex Executor) error 
 	if err := ex.Turn(ctx, turn); err != nil {
 		return err
 	}
-	t, parked, err := s.turnOf(ctx, id)
-	if err != nil || parked || !t.Active() {
+	t, asking, err := s.turnOf(ctx, id)
+	if err != nil || asking || !t.Active() {
 		return err
 	}
 	last := turn.Inputs[len(turn.Inputs)-1].Seq
@@ -92,15 +92,14 @@ func (s *Service) openTurn(ctx context.Context, id gate.TicketID) error {
 	})
 }
 
-// turnOf reads a Ticket; parked says that its turn is open, waits for an
-// answer, and there is nothing new to hand over.
-func (s *Service) turnOf(ctx context.Context, id gate.TicketID) (t Ticket, parked bool, err error) {
+// turnOf reads a Ticket; asking says that a question of it is open, which keeps
+// its turn open (AP-7).
+func (s *Service) turnOf(ctx context.Context, id gate.TicketID) (t Ticket, asking bool, err error) {
 	st, err := s.Store.Load(ctx, Want{Tickets: []gate.TicketID{id}, Questions: true})
 	if err != nil {
 		return Ticket{}, false, fmt.Errorf("load ticket %s: %w", id, err)
 	}
-	t = st.Tickets[id]
-	return t, len(st.Questions) > 0 && t.Delivered == t.Seq, nil
+	return st.Tickets[id], len(st.Questions) > 0, nil
 }
 
 // turnInputs gathers what the open turn hands over.
