@@ -26,7 +26,7 @@ func settings() []struct{ word, key, ask string } {
 		{"kind: http", "executors.*.kind", `executors: {default: {kind: http}}`},
 		{"driver: llm", "orchestrator.driver", `orchestrator: {driver: llm, llm: {base_url: "http://127.0.0.1", model: m}}`},
 		{"driver: external", "orchestrator.driver", `orchestrator: {driver: external}`},
-		{"kind: github", "sources.*.kind", `sources: {g: {kind: github, webhook_secrets: [0123456789abcdef], login: a, auth: {token: t}, receive: {repos: [a/b]}}}`},
+		{"kind: github", "sources.*.kind", githubSource + "receive: {repos: [a/b]}}"},
 		{"transport: websocket", "sources.*.transport", `sources: {f: {kind: feishu, transport: websocket, app_id: a, app_secret: s}}`},
 		{"", "redis.url", `redis: {url: "redis://a:1,b:2"}`},
 		{"", "redis.replicas", `redis: {url: "redis://a:1", replicas: 1}`},
@@ -37,11 +37,15 @@ func settings() []struct{ word, key, ask string } {
 		{"", "policy.rules[].match", `policy: {rules: [{id: a, match: "true"}]}`},
 		{"", "approvals.approvers.*", feishuSource + `approvals: {approvers: {f: ["group:g_1"]}}`},
 		{"", "policy.sources.*.allow", feishuSource + `policy: {sources: {f: {allow: ["group:g_1"]}}}`},
+		{"", "sources.*.receive.ci", githubSource + "receive: {repos: [a/b], ci: all}}"},
+		{"", "sources.*.receive.addressing_labels", githubSource + "receive: {repos: [a/b], addressing_labels: [a]}}"},
 		{"", "links", feishuSource + "  g: {kind: feishu, app_id: b, app_secret: s, encrypt_key: k, verification_token: v}\nlinks: [{f: ou_1, g: ou_2}]"},
 	}
 }
 
 const feishuSource = "sources:\n  f: {kind: feishu, app_id: a, app_secret: s, encrypt_key: k, verification_token: v}\n"
+
+const githubSource = "sources:\n  g: {kind: github, webhook_secrets: [0123456789abcdef], login: a, auth: {token: t}, "
 
 func isBuilt(t *testing.T, ask string) bool {
 	t.Helper()
