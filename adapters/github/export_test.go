@@ -1,5 +1,10 @@
 package github
 
+import (
+	"net/http"
+	"net/url"
+)
+
 // What tests look at from outside.
 var (
 	CutMention  = cutMention
@@ -11,3 +16,8 @@ var (
 
 // MaxBody is the limit of a delivery's body.
 const MaxBody = maxBody
+
+// NewFence is the innermost transport for a host.
+func NewFence(base http.RoundTripper, to *url.URL) http.RoundTripper {
+	return &fence{base: base, to: to}
+}
