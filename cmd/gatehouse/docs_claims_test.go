@@ -139,6 +139,11 @@ func TestDocsSayWhichKeysHaveNoEffect(t *testing.T) {
 				t.Errorf("%s says of %s %q: %v; code that reads it (%s): %v", page, key, phrase, said, pattern, used)
 			}
 		}
+		security := readText(t, filepath.Join(moduleRoot, filepath.Dir(page), "security.md"))
+		used := regexp.MustCompile(reads["policy.sources.*.limits"]).MatchString(code)
+		if said := strings.Contains(security, phrase); said == used {
+			t.Errorf("%s says that the limits have no effect yet: %v; code that reads them: %v", filepath.Dir(page)+"/security.md", said, used)
+		}
 		if said := strings.Contains(strings.ToLower(rows["policy"].text), "restart") || strings.Contains(rows["policy"].text, "重启"); said == strings.Contains(code, "NeedsRestart(") {
 			t.Errorf("%s says that a change of the policy needs a restart: %v", page, said)
 		}
@@ -153,6 +158,22 @@ func TestDocsNameMetricsThatExist(t *testing.T) {
 		for _, m := range regexp.MustCompile("`gatehouse_([a-z_]+)`").FindAllStringSubmatch(readText(t, filepath.Join(moduleRoot, page)), -1) {
 			if !strings.Contains(code, `"`+m[1]+`"`) && !strings.Contains(code, `"_`+m[1]+`"`) {
 				t.Errorf("%s names the metric gatehouse_%s, which does not exist", page, m[1])
+			}
+		}
+	}
+}
+
+// The lines of the log that operators are told to watch are written somewhere.
+func TestDocsNameLogLinesThatExist(t *testing.T) {
+	t.Parallel()
+	code := readCode(t, "cmd/gatehouse", "orchestrator", "redisstore", "adapters/feishu", "adapters/github")
+	for _, page := range []string{"docs/operations.md", "docs/zh/operations.md"} {
+		_, table, _ := strings.Cut(readText(t, filepath.Join(moduleRoot, page)), "--log-format json")
+		for _, m := range regexp.MustCompile("(?m)^\\| (.*`[a-z; ]+`.*) \\| ").FindAllStringSubmatch(table, -1) {
+			for _, message := range regexp.MustCompile("`([a-z; ]+)`").FindAllStringSubmatch(m[1], -1) {
+				if !strings.Contains(code, `"`+message[1]+`"`) {
+					t.Errorf("%s tells to watch for %q, which nobody logs", page, message[1])
+				}
 			}
 		}
 	}
