@@ -19,7 +19,7 @@ import (
 // dataDir is short, since a socket's path is limited.
 func dataDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "gh-data-")
+	dir, err := os.MkdirTemp("", "gh-data-") //nolint:usetesting // the path of a socket is limited
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,8 +5,6 @@ package feishu
 const (
 	// maxCardBytes: cards and posts may have 30 KB (230025).
 	maxCardBytes = 28 * 1024
-	// maxTextBytes: a text request may have 150 KB.
-	maxTextBytes = 140 * 1024
 	// maxElements of a card, maxTables in its Markdown (230099, 11310).
 	maxElements = 200
 	maxTables   = 5

@@ -125,7 +125,12 @@ func (d *demo) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan error, 1)
 	go func() { done <- d.g.run(ctx, l) }()
-	d.ends = append(d.ends, func() { cancel(); <-done })
+	d.ends = append(d.ends, func() {
+		cancel()
+		if err := <-done; err != nil {
+			d.g.log.Warn("the gateway ended", "err", err)
+		}
+	})
 	d.public, d.admin = "http://"+l.public.Addr().String(), "http://"+l.admin.Addr().String()
 	return nil
 }

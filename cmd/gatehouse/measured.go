@@ -67,20 +67,26 @@ func (s measured) Claim(ctx context.Context, kinds []approvals.DueKind, now time
 }
 
 // depthGauges are the queues' lengths and lags, read at each scrape.
-type depthGauges struct{ store opened }
+type depthGauges struct {
+	store          opened
+	depth, lag, up *prometheus.Desc
+}
 
-// The gauges' descriptions.
-var (
-	depthDesc = prometheus.NewDesc(namespace+"_queue_depth", "Rows that wait.", []string{"queue"}, nil)
-	lagDesc   = prometheus.NewDesc(namespace+"_due_lag_seconds", "How long the oldest due work that nobody has claimed is overdue.", []string{"kind"}, nil)
-	upDesc    = prometheus.NewDesc(namespace+"_store_up", "1 while the store answers.", nil, nil)
-)
+func newDepthGauges(store opened) *depthGauges {
+	return &depthGauges{
+		store: store,
+		depth: prometheus.NewDesc(namespace+"_queue_depth", "Rows that wait.", []string{"queue"}, nil),
+		lag: prometheus.NewDesc(namespace+"_due_lag_seconds",
+			"How long the oldest due work that nobody has claimed is overdue.", []string{"kind"}, nil),
+		up: prometheus.NewDesc(namespace+"_store_up", "1 while the store answers.", nil, nil),
+	}
+}
 
 // Describe names the gauges.
 func (g *depthGauges) Describe(ch chan<- *prometheus.Desc) {
-	ch <- depthDesc
-	ch <- lagDesc
-	ch <- upDesc
+	ch <- g.depth
+	ch <- g.lag
+	ch <- g.up
 }
 
 // Collect reads them. While the store is away only gatehouse_store_up is told.
@@ -89,18 +95,18 @@ func (g *depthGauges) Collect(ch chan<- prometheus.Metric) {
 	defer cancel()
 	d, err := g.store.Depths(ctx)
 	if err != nil {
-		ch <- prometheus.MustNewConstMetric(upDesc, prometheus.GaugeValue, 0)
+		ch <- prometheus.MustNewConstMetric(g.up, prometheus.GaugeValue, 0)
 		return
 	}
-	ch <- prometheus.MustNewConstMetric(upDesc, prometheus.GaugeValue, 1)
+	ch <- prometheus.MustNewConstMetric(g.up, prometheus.GaugeValue, 1)
 	for name, n := range map[string]int{"inbox": d.Inbox, "evals": d.Evals, "outbox": d.Outbox, "questions": d.Questions} {
-		ch <- prometheus.MustNewConstMetric(depthDesc, prometheus.GaugeValue, float64(n), name)
+		ch <- prometheus.MustNewConstMetric(g.depth, prometheus.GaugeValue, float64(n), name)
 	}
 	lags, err := g.store.redis.Lag(ctx, time.Now())
 	if err != nil {
 		return
 	}
 	for kind, lag := range lags {
-		ch <- prometheus.MustNewConstMetric(lagDesc, prometheus.GaugeValue, lag.Seconds(), string(kind))
+		ch <- prometheus.MustNewConstMetric(g.lag, prometheus.GaugeValue, lag.Seconds(), string(kind))
 	}
 }

@@ -60,7 +60,7 @@ func counters(name, help string, labels ...string) *prometheus.CounterVec {
 
 // handler serves /metrics; the gauges of the store are read at each scrape.
 func (m *metrics) handler(store opened) http.Handler {
-	m.registry.MustRegister(&depthGauges{store})
+	m.registry.MustRegister(newDepthGauges(store))
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{EnableOpenMetrics: true})
 }
 

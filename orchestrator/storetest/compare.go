@@ -34,7 +34,6 @@ type pair struct {
 	t          *testing.T
 	r          *rapid.T
 	mem, other orchestrator.Store
-	now        time.Time
 	claims     []held
 	n          int
 }
