@@ -15,7 +15,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/gatehouse-bot/gatehouse/orchestrator"
-	"github.com/gatehouse-bot/gatehouse/redisstore"
 )
 
 // The exit statuses (spec page 07).
@@ -80,7 +79,6 @@ func run(args []string, a *app) int {
 	ctx, stop := stopSignals()
 	defer stop()
 	a.log = newLogger(errOut, c.LogFormat, c.LogLevel)
-	redisstore.LogDriver(a.log)
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	return report(errOut, parsed.Run(a))
 }

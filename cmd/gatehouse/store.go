@@ -23,6 +23,7 @@ type opened struct {
 // openStore opens the configured Redis, or the gateway's own store. It does
 // not wait for a Redis that is away (RS-9).
 func openStore(ctx context.Context, cfg *config.Config, log *slog.Logger) (opened, error) {
+	redisstore.LogDriver(log)
 	if cfg.Redis.URL.IsZero() {
 		return openOwn(ctx, cfg, redisstore.EmbeddedOptions{Logger: log})
 	}
