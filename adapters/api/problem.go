@@ -20,6 +20,9 @@ var (
 	errBadQuery     = errors.New("bad query")
 	errNotReady     = errors.New("not ready")
 	errPanic        = errors.New("panic")
+	errMedia        = errors.New("body is not JSON by its content type")
+	errBadBody      = errors.New("bad body")
+	errBodyTooLarge = errors.New("body too large")
 )
 
 // badQuery is an errBadQuery. It is the sentence that the caller gets: what is
@@ -61,6 +64,9 @@ var answers = []struct {
 	{errWrongMethod, 405, "method_not_allowed", "This call has no such method; the Allow header names those it has.", 0},
 	{errWrongHost, 421, "wrong_host", "This gateway does not answer to that Host.", 0},
 	{errBadQuery, 400, "invalid", "A parameter of the query is not valid.", 0},
+	{errMedia, 415, "unsupported_media_type", "Send JSON, as application/json.", 0},
+	{errBadBody, 400, "invalid_json", "The body is not one well-formed JSON value of the right shape.", 0},
+	{errBodyTooLarge, 413, "too_large", "The body is too large.", 0},
 
 	{orchestrator.ErrNotFound, 404, "not_found", "There is no such object, or it is not yours.", 0},
 	{approvals.ErrNotFound, 404, "not_found", "There is no such object, or it is not yours.", 0},

@@ -25,6 +25,8 @@ type call struct {
 	who   caller
 	id    string // the {id} of the path, or ""
 	query query
+	// body reads the request's body, for the calls that have one.
+	body bodyReader
 }
 
 // exchange is one request with its answer, and what the log says of both.
@@ -50,12 +52,21 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		x.fail(err)
 		return
 	}
-	if own, ok := body.(http.Handler); ok {
+	switch b := body.(type) {
+	case http.Handler:
 		x.status = http.StatusOK
-		own.ServeHTTP(w, r)
-		return
+		b.ServeHTTP(w, r)
+	case answered:
+		x.send(b.status, "application/json", b.body)
+	default:
+		x.send(http.StatusOK, "application/json", body)
 	}
-	x.send(http.StatusOK, "application/json", body)
+}
+
+// answered is an answer with another status than 200. A 204 has no body.
+type answered struct {
+	status int
+	body   any
 }
 
 func (a *api) answer(x *exchange) (any, error) {
@@ -76,7 +87,7 @@ func (a *api) answer(x *exchange) (any, error) {
 	if err != nil {
 		return nil, badQuery("The query is not well formed.")
 	}
-	return rt.action(a, x.r.Context(), call{x.who, id, query(q)})
+	return rt.action(a, x.r.Context(), call{x.who, id, query(q), bodyReader{x.w, x.r}})
 }
 
 // enter checks whom the request is meant for and who sent it.
@@ -94,6 +105,11 @@ func (a *api) enter(x *exchange) error {
 
 // send writes the answer, once. What JSON cannot express is our own fault.
 func (x *exchange) send(status int, media string, body any) {
+	if status == http.StatusNoContent {
+		x.status = status
+		x.w.WriteHeader(status)
+		return
+	}
 	text, err := json.Marshal(body)
 	if err != nil {
 		x.fail(fmt.Errorf("encode answer: %w", err))
