@@ -2,7 +2,6 @@ package redisstore
 
 import (
 	"fmt"
-	"net/url"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -14,49 +13,76 @@ const (
 	dialTimeout = time.Second
 	readTimeout = 2 * time.Second
 	retries     = 2
+	// reshape is how old the map of a Cluster may be: the way to a node that
+	// took over is found within it.
+	reshape = time.Second
 )
 
 // dial makes the client that a URL asks for. It does not connect yet.
-func dial(address string) (redis.UniversalClient, error) {
-	u, err := url.Parse(address)
+func dial(address string) (redis.UniversalClient, layout, error) {
+	url, form, err := driverURL(address)
 	if err != nil {
-		return nil, fmt.Errorf("redis.url: %w", redactedError(err))
+		return nil, form, fmt.Errorf("redis.url: %w", err)
 	}
-	switch q := u.Query(); {
-	case q.Has("addr"):
-		return dialCluster(address)
-	case q.Has("master_name"):
-		return dialSentinel(address)
+	var client redis.UniversalClient
+	switch form {
+	case cluster:
+		client, err = dialCluster(url)
+	case sentinel:
+		client, err = dialSentinel(url)
+	case single:
+		client, err = dialSingle(url)
 	}
-	o, err := redis.ParseURL(address)
 	if err != nil {
-		return nil, fmt.Errorf("redis.url: %w", redactedError(err))
+		return nil, form, fmt.Errorf("redis.url: %w", redactedError(err))
+	}
+	return client, form, nil
+}
+
+func dialSingle(url string) (redis.UniversalClient, error) {
+	o, err := redis.ParseURL(url)
+	if err != nil {
+		return nil, err
 	}
 	o.ContextTimeoutEnabled = true
-	o.MaxRetries, o.MinRetryBackoff, o.MaxRetryBackoff = retries, 10*time.Millisecond, 100*time.Millisecond
-	o.DialTimeout, o.DialerRetries = dialTimeout, 1
-	o.ReadTimeout, o.WriteTimeout = readTimeout, readTimeout
+	retry(&o.MaxRetries, &o.MinRetryBackoff, &o.MaxRetryBackoff)
+	patience(&o.DialTimeout, &o.ReadTimeout, &o.WriteTimeout, &o.DialerRetries)
 	return redis.NewClient(o), nil
 }
 
-func dialCluster(address string) (redis.UniversalClient, error) {
-	o, err := redis.ParseClusterURL(address)
+func dialCluster(url string) (redis.UniversalClient, error) {
+	o, err := redis.ParseClusterURL(url)
 	if err != nil {
-		return nil, fmt.Errorf("redis.url: %w", redactedError(err))
+		return nil, err
 	}
 	o.ContextTimeoutEnabled = true
-	o.DialTimeout, o.DialerRetries = dialTimeout, 1
-	o.ReadTimeout, o.WriteTimeout = readTimeout, readTimeout
+	o.ClusterStateReloadInterval = reshape
+	patience(&o.DialTimeout, &o.ReadTimeout, &o.WriteTimeout, &o.DialerRetries)
 	return redis.NewClusterClient(o), nil
 }
 
-func dialSentinel(address string) (redis.UniversalClient, error) {
-	o, err := redis.ParseFailoverURL(address)
+func dialSentinel(url string) (redis.UniversalClient, error) {
+	o, err := redis.ParseFailoverURL(url)
 	if err != nil {
-		return nil, fmt.Errorf("redis.url: %w", redactedError(err))
+		return nil, err
 	}
 	o.ContextTimeoutEnabled = true
-	o.DialTimeout, o.DialerRetries = dialTimeout, 1
-	o.ReadTimeout, o.WriteTimeout = readTimeout, readTimeout
+	retry(&o.MaxRetries, &o.MinRetryBackoff, &o.MaxRetryBackoff)
+	patience(&o.DialTimeout, &o.ReadTimeout, &o.WriteTimeout, &o.DialerRetries)
 	return redis.NewFailoverClient(o), nil
+}
+
+// retry and patience set what the URL does not say.
+func retry(times *int, from, to *time.Duration) {
+	if *times == 0 {
+		*times = retries
+	}
+	*from, *to = or(*from, 10*time.Millisecond), or(*to, 100*time.Millisecond)
+}
+
+func patience(dial, read, write *time.Duration, dials *int) {
+	*dial, *read, *write = or(*dial, dialTimeout), or(*read, readTimeout), or(*write, readTimeout)
+	if *dials == 0 {
+		*dials = 1
+	}
 }

@@ -57,7 +57,7 @@ func OpenEmbedded(ctx context.Context, dir string, o EmbeddedOptions) (*Embedded
 	if err != nil {
 		return nil, fmt.Errorf("open managed store: %w", err)
 	}
-	client, err := dial("unix://" + m.socket)
+	client, _, err := dial("unix://" + m.socket)
 	if err != nil {
 		return nil, fmt.Errorf("open managed store: %w", errors.Join(err, m.stop()))
 	}

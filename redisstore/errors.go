@@ -32,7 +32,7 @@ func hints() [][2]string {
 		{"NOAUTH", "redis asks for a password"},
 		{"WRONGPASS", "redis refuses the password"},
 		{"NOPERM", "redis refuses this user the command"},
-		{"ERR max number of clients", "redis has too many clients"},
+		{"max number of clients", "redis has too many clients"},
 	}
 }
 

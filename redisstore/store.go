@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -40,8 +41,8 @@ func or(d, fallback time.Duration) time.Duration {
 // Options says where the store is, and how it keeps.
 type Options struct {
 	// Client is used when set, and stays the caller's to close; else URL:
-	// redis://, rediss://, unix://; with ?addr=… more nodes of a Cluster, with
-	// ?master_name=… a Sentinel.
+	// redis://, rediss://, unix://; with several hosts a Cluster, with
+	// ?master_name=… Sentinels.
 	Client redis.UniversalClient
 	URL    string
 	// Workspace is the hash tag of every key (RS-1).
@@ -61,14 +62,17 @@ type Options struct {
 type Store struct {
 	client    redis.UniversalClient
 	own       bool
+	form      layout
 	keys      keys
 	retention Retention
 	replicas  int
+	waitAOF   atomic.Bool
 	logLines  int64
 	log       *slog.Logger
 	scripts   scripts
 	press     press
 	wake      broadcast
+	line      line
 
 	subscribe sync.Once
 	stop      context.CancelFunc
@@ -98,11 +102,11 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		s.logLines = 100_000
 	}
 	if s.own {
-		client, err := dial(o.URL)
+		client, form, err := dial(o.URL)
 		if err != nil {
 			return nil, fmt.Errorf("open store: %w", err)
 		}
-		s.client = client
+		s.client, s.form = client, form
 	}
 	s.ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if o.Later {
@@ -116,11 +120,15 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 }
 
 // Begin claims the layout of the workspace, or refuses a newer one with
-// ErrNewer, and loads the scripts. Beginning twice is harmless.
+// ErrNewer, and loads the scripts. It is ErrUnfit when the server is a replica
+// (RS-8). Beginning twice is harmless.
 func (s *Store) Begin(ctx context.Context) error {
 	f, err := s.client.Get(ctx, s.keys.form()).Result()
 	if errors.Is(err, redis.Nil) {
 		f, err = strconv.Itoa(form), s.client.SetNX(ctx, s.keys.form(), form, 0).Err()
+	}
+	if s.form == single && redis.HasErrorPrefix(err, "READONLY") {
+		return errReplica
 	}
 	if err != nil {
 		return plain(err)
@@ -128,7 +136,11 @@ func (s *Store) Begin(ctx context.Context) error {
 	if err := known(f); err != nil {
 		return fmt.Errorf("workspace: %w", err)
 	}
-	return s.scripts.load(ctx, s.client)
+	if s.replicas > 0 {
+		node, err := s.node(ctx)
+		s.waitAOF.Store(err == nil && hasWaitAOF(ctx, node))
+	}
+	return s.loadScripts(ctx)
 }
 
 // Close ends the wake-ups and, unless it was given, the client.

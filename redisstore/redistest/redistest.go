@@ -49,7 +49,7 @@ func place(t testing.TB) *Server {
 	t.Helper()
 	binary := find(t)
 	// Not t.TempDir: a socket's path is limited to some 100 bytes.
-	dir, err := os.MkdirTemp("", "gatehouse-redis-")
+	dir, err := os.MkdirTemp("", "gatehouse-redis-") //nolint:usetesting // the path would be too long
 	if err != nil {
 		t.Fatalf("directory for redis: %v", err)
 	}

@@ -76,6 +76,18 @@ func (s *Sentinel) Master(t testing.TB) *Server {
 	return m
 }
 
+// Replica is one of the servers that are not the master.
+func (s *Sentinel) Replica(t testing.TB) *Server {
+	t.Helper()
+	m := s.Master(t)
+	for _, srv := range s.Servers {
+		if srv != m {
+			return srv
+		}
+	}
+	return nil
+}
+
 func (s *Sentinel) master() (*Server, error) {
 	answer, err := s.watcher.Do("SENTINEL", "GET-MASTER-ADDR-BY-NAME", masterName)
 	if err != nil {
