@@ -204,6 +204,9 @@ func TestStepRulesCanFail(t *testing.T) {
 			edit(st.after.Tickets, "t1", func(t *ticket) { t.Waiting = nil })
 		}},
 		{"a message that a Ticket just has", gets, t1 + "say m2 B lin@", "say m3 A lin", func(st *step) { edit(st.after.Messages, "m2", func(m *message) { m.Owners = []gate.TicketID{"t1"} }) }},
+		{"a stop word that is judged again", "EN-3 what stopped a Ticket goes to the gate again only when it is handed back", t2 + "say m3 A lin stop; stop m3 t1", "report t2 done", func(st *step) {
+			edit(st.after.Messages, "m3", func(m *message) { m.State = orchestrator.StateQueued })
+		}},
 		{"an owned message without a notice", heardRule, t1, "say m2 A lin", func(st *step) { edit(st.after.Threads, "A", func(t *thread) { t.Notices = nil }) }},
 		{"a notice that nobody looks at", heardRule, t1, "say m2 A lin", func(st *step) { st.c.Due = nil }},
 		{"an arrival that a Ticket does not get", reach, t1, "say m2 A bot", func(st *step) { st.c.Inputs = nil }},

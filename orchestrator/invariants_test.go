@@ -274,6 +274,7 @@ var stepRules = []stepRule{
 	{"RE-1, RE-1a what wakes a Ticket", wakes},
 	{"EN-1, HB-1 a Ticket loses a message only for a cause", releases},
 	{"SU-2, SU-8 a Ticket comes to own a message only for a cause", acquisitions},
+	{"EN-3 what stopped a Ticket goes to the gate again only when it is handed back", stopsRest},
 	{"SU-3 the main Session hears of every owned message", heard},
 	{"SU-1 an arrival reaches every active Ticket of its Thread", reachesAll},
 	{"OUT-6 accepted, declined and stopped are said once", saidOnce},
@@ -524,6 +525,19 @@ func acquisitions(st *step) error {
 			if !arrived && !companion && (!routed || st.move.item.Trigger != id) {
 				return fmt.Errorf("%s came to own %s by %s", owner, id, st.move)
 			}
+		}
+	}
+	return nil
+}
+
+func stopsRest(st *step) error {
+	for id, after := range st.after.Messages {
+		before := st.before.Messages[id]
+		stopped := slices.ContainsFunc(before.Decided, func(d orchestrator.Decided) bool { return d.Action == orchestrator.ActStop })
+		open := before.State == orchestrator.StateQueued || before.State == orchestrator.StateEvaluating
+		handed := st.move.kind == mvPerform && st.move.cmd.Verb == orchestrator.VerbHandBack
+		if stopped && !open && !handed && after.State == orchestrator.StateQueued {
+			return fmt.Errorf("%s stopped a ticket and is a candidate again by %s", id, st.move)
 		}
 	}
 	return nil

@@ -159,6 +159,8 @@ func TestEndRules(t *testing.T) {
 		{"judged with the standing of when it was said (EN-2)", t1 + "say m2 A lin; halt t1", "m2=queued m2.basis=follow_up m2.standing=own"},
 		{"who dealt with it and ended owns it no more, also when resumed (SU-3)",
 			t2 + "say m3 A lin; turn t1; report t1 done; report t2 done; say m4 A lin; eval A; accept m3", "m3=owned:t3 t2=active t1=ended:completed"},
+		{"nor does the word that stopped the last that had it (SU-3)",
+			t2 + "say m3 A lin stop; turn t1; report t1 done; stop m3 t2; say m4 A lin", "m3=decided t1=active m3.live="},
 		{"a stop ends only that Ticket's work (EN-3)", t2 + "say m3 A lin stop; stop m3 t1", "t1=ended:stopped t2=active m3=owned:t2"},
 		{"the stop message goes to no further Eval (EN-3)", t1 + "say m2 A lin stop; stop m2 t1", "m2=decided A.queue= A.notices="},
 		{"also when another Ticket that owns it ends (EN-3)", t2 + "say m3 A lin stop; stop m3 t1; report t2 done", "m3=decided A.queue="},
