@@ -28,8 +28,6 @@ var notBuilt = []unbuilt{
 	{"policy.rules[].match", notEmpty},
 	{"policy.sources.*.allow[]", lookup},
 	{"policy.sources.*.bots[]", lookup},
-	{"redis.replicas", not("0")},
-	{"redis.url", severalServers},
 	{"sources.*.receive.ci", oneOf("all")},
 	{"sources.*.receive.addressing_labels", notEmpty},
 	{"sources.*.transport", oneOf("websocket")},
@@ -49,10 +47,7 @@ func refuseUnbuilt(n node) {
 
 // asked is the value in the words of that message.
 func (n node) asked() string {
-	switch {
-	case n.pattern == "redis.url":
-		return "a cluster or sentinel"
-	case n.value.kind != scalar:
+	if n.value.kind != scalar {
 		return "this"
 	}
 	return n.got()
@@ -76,5 +71,3 @@ func notDuration(d time.Duration) func(*value) bool {
 func notEmpty(v *value) bool { return v.text != "" || len(v.items) > 0 }
 
 func lookup(v *value) bool { return gate.NeedsLookup(v.text) }
-
-func severalServers(v *value) bool { return !isOneServer(v.text) }

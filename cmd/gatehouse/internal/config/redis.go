@@ -18,9 +18,12 @@ type Redis struct {
 func readRedis(n node, to *Redis) {
 	n.object(func(o *object) {
 		at := o.secretNode("url")
-		if at.secret(&to.URL) && !isRedisURL(to.URL.Reveal()) {
+		switch set := at.secret(&to.URL); {
+		case set && !isRedisURL(to.URL.Reveal()):
 			at.fault("not a URL of Redis; write redis://host:6379/0, rediss://…, unix:///path, " +
 				"redis://a:6379,b:6379 (Cluster) or redis://a:26379,b:26379/0?master_name=m (Sentinel)")
+		case set && isClusterWithDB(to.URL.Reveal()):
+			at.fault("a Cluster has database 0 only")
 		}
 		replicas := o.key("replicas")
 		if replicas.integer(&to.Replicas, 0, 16) && to.Replicas > 0 && to.URL.IsZero() {
@@ -65,9 +68,12 @@ func isHost(s string) bool {
 	return host != "" && bindable(host) && isPort(port)
 }
 
-// isOneServer tells a single server from a Cluster and Sentinels.
-func isOneServer(s string) bool {
+// isClusterWithDB reports whether it asks a Cluster for a database that no
+// Cluster has.
+func isClusterWithDB(s string) bool {
 	_, rest, _ := strings.Cut(s, "://")
-	_, query, _ := strings.Cut(rest, "?")
-	return !strings.Contains(redisHosts(rest), ",") && !strings.Contains(query, "master_name=")
+	hosts := redisHosts(rest)
+	_, tail, _ := strings.Cut(rest, hosts)
+	path, query, _ := strings.Cut(tail, "?")
+	return strings.Contains(hosts, ",") && !strings.Contains(query, "master_name=") && strings.Trim(path, "/0") != ""
 }
