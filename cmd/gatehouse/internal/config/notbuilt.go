@@ -18,16 +18,32 @@ type unbuilt struct {
 // place to change: who builds a thing removes its line.
 var notBuilt = []unbuilt{
 	{"approvals.approvers.*[]", lookup},
+	{"approvals.chat", notEmpty},
 	{"approvals.machine", notEmpty},
+	{"executors.*.budget.minutes", not("240")},
+	{"executors.*.budget.turns", not("50")},
+	{"executors.*.follow", notEmpty},
+	{"executors.*.instructions", notEmpty},
 	{"executors.*.kind", oneOf("exec", "acp", "http")},
+	{"executors.*.max_concurrent", not("2")},
+	{"executors.*.max_output", notSize(1 << 20)},
 	{"links", notEmpty},
 	{"loop.limit", not("10")},
 	{"loop.window", notDuration(10 * time.Minute)},
 	{"orchestrator.driver", oneOf("llm", "external")},
+	{"orchestrator.llm.api_key", notEmpty},
+	{"orchestrator.llm.base_url", notEmpty},
+	{"orchestrator.llm.max_tokens", not("4096")},
+	{"orchestrator.llm.model", notEmpty},
+	{"orchestrator.llm.timeout", notDuration(time.Minute)},
+	{"orchestrator.team_prompt", notEmpty},
 	{"otlp.endpoint", notEmpty},
 	{"policy.rules[].match", notEmpty},
+	{"policy.rules[].review.approvals", not("0")},
+	{"policy.rules[].review.reviewers", notEmpty},
 	{"policy.sources.*.allow[]", lookup},
 	{"policy.sources.*.bots[]", lookup},
+	{"redeliver.interval", notDuration(5 * time.Minute)},
 	{"sources.*.receive.ci", oneOf("all")},
 	{"sources.*.receive.addressing_labels", notEmpty},
 	{"sources.*.transport", oneOf("websocket")},
@@ -45,9 +61,9 @@ func refuseUnbuilt(n node) {
 	}
 }
 
-// asked is the value in the words of that message.
+// asked is the value in the words of that message: never a secret.
 func (n node) asked() string {
-	if n.value.kind != scalar {
+	if n.value.kind != scalar || n.pattern == "orchestrator.llm.api_key" {
 		return "this"
 	}
 	return n.got()
@@ -65,6 +81,13 @@ func notDuration(d time.Duration) func(*value) bool {
 	return func(v *value) bool {
 		got, err := ParseDuration(v.text)
 		return err == nil && got != d
+	}
+}
+
+func notSize(bytes int64) func(*value) bool {
+	return func(v *value) bool {
+		got, ok := parseSize(v.text)
+		return ok && got != bytes
 	}
 }
 

@@ -71,16 +71,24 @@ func (n node) size(to *int64, least, most int64) {
 	if !n.is(scalar, "a size such as 512KiB or 1MiB") {
 		return
 	}
-	m := sizes.FindStringSubmatch(n.value.text)
-	if m == nil {
+	bytes, ok := parseSize(n.value.text)
+	if !ok {
 		n.fault("want a size such as 512KiB or 1MiB, got %s", n.got())
 		return
 	}
-	count, _ := strconv.ParseInt(m[1], 10, 64)
-	bytes := count << (10 * slices.Index([]string{"B", "KiB", "MiB", "GiB"}, m[2]))
 	if bytes < least || bytes > most {
 		n.fault("want a size from %dKiB to %dMiB, got %s", least>>10, most>>20, n.got())
 		return
 	}
 	*to = bytes
+}
+
+// parseSize reads a number of bytes with its unit.
+func parseSize(s string) (bytes int64, ok bool) {
+	m := sizes.FindStringSubmatch(s)
+	if m == nil {
+		return 0, false
+	}
+	count, _ := strconv.ParseInt(m[1], 10, 64)
+	return count << (10 * slices.Index([]string{"B", "KiB", "MiB", "GiB"}, m[2])), true
 }
