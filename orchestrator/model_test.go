@@ -422,6 +422,9 @@ func (x *search) executor(n *node, t *orchestrator.Ticket) []move {
 		list = append(list, move{kind: mvResume, ticket: t.ID})
 	}
 	if !t.Active() {
+		if x.does("q") { // the answer comes too late
+			list = append(list, move{kind: mvAnswer, ticket: t.ID, question: approvals.Question{ID: "late"}})
+		}
 		return list
 	}
 	if reads := strings.ContainsAny(x.u.moves, "adfqtu"); reads && (!t.Turn || t.Delivered < t.Seq) {
