@@ -28,10 +28,24 @@ func (c checkCmd) Run(a *app) error {
 		return err
 	}
 	if cfg == nil {
-		return fmt.Errorf("%s: %d mistakes; the lines above say what to write instead", c.Config, len(faults))
+		return fmt.Errorf("%s: %s", c.Config, mistakes(faults))
 	}
 	_, err := fmt.Fprintf(a.out, "%s: ok\n", c.Config)
 	return err
+}
+
+// mistakes counts what must be mended; warnings need not be.
+func mistakes(faults config.Faults) string {
+	n := 0
+	for _, f := range faults {
+		if !f.Warning {
+			n++
+		}
+	}
+	if n == 1 {
+		return "1 mistake; what to write instead stands above"
+	}
+	return fmt.Sprintf("%d mistakes; what to write instead stands above", n)
 }
 
 // loadConfig reads a configuration for a command that runs with it.

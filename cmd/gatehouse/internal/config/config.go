@@ -1,9 +1,12 @@
 package config
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/gatehouse-bot/gatehouse/gate"
@@ -50,19 +53,45 @@ func (c *Config) Source(id gate.SourceID) *Source {
 }
 
 // Load reads the configuration in a file. The Config is nil when the faults
-// are more than warnings. Files with secrets (*_file) are found relative to
+// are more than warnings; that nothing could reach the agent is one of those.
+// Files with secrets (*_file) are found relative to
 // the configuration's folder.
 func Load(path string, env Env) (*Config, Faults) {
 	data, err := readFile(path)
 	if err != nil {
-		return nil, Faults{{File: path, Text: fmt.Sprintf("%v; name a configuration with --config, or write one with gatehouse init", err)}}
+		return nil, Faults{{File: path, Text: fmt.Sprintf("%v; %s", err, instead(err))}}
 	}
-	return Parse(path, data, env, func(name string) ([]byte, error) {
+	c, faults := Parse(path, data, env, func(name string) ([]byte, error) {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(filepath.Dir(path), name)
 		}
 		return os.ReadFile(name)
 	})
+	if why := c.idle(); why != "" {
+		faults = append(Faults{{File: path, Warning: true, Text: why + ": nothing can reach the agent; see docs/getting-started.md"}}, faults...)
+	}
+	return c, faults
+}
+
+// instead is what to do about a configuration that cannot be read.
+func instead(err error) string {
+	if errors.Is(err, fs.ErrNotExist) {
+		return "name one with --config; to write one, copy deploy/gatehouse.yaml, or follow docs/getting-started.md"
+	}
+	return "name another with --config"
+}
+
+// idle is why a gateway of this configuration would have nothing to do, or "".
+func (c *Config) idle() string {
+	switch {
+	case c == nil:
+		return ""
+	case len(c.Sources) == 0:
+		return "no source is configured"
+	case !slices.ContainsFunc(c.Sources, func(s Source) bool { return s.Enabled }):
+		return "no source is enabled"
+	}
+	return ""
 }
 
 func readFile(path string) ([]byte, error) {

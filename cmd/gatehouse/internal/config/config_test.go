@@ -158,7 +158,7 @@ func TestLoadFindsSecretsBesideTheFile(t *testing.T) {
 	write("token", "a-relative-path-of-a-token\n")
 	path := write("gatehouse.yaml", "admin: {tokens: [{name: a, token_file: token, role: operator}, {name: b, token_file: "+absolute+", role: viewer}]}")
 	c, faults := config.Load(path, env)
-	if faults != nil {
+	if faults.Failed() {
 		t.Fatal(faults)
 	}
 	if got := c.Admin.Tokens[0].Token.Reveal() + c.Admin.Tokens[1].Token.Reveal(); got != "a-relative-path-of-a-tokenan-absolute-path-of-a-token" {
@@ -173,12 +173,37 @@ func TestLoadRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		"testdata/nowhere.yaml": "testdata/nowhere.yaml: stat testdata/nowhere.yaml: no such file or directory; name a configuration with --config, or write one with gatehouse init",
-		big:                     big + ": read " + big + ": larger than 1 MiB; name a configuration with --config, or write one with gatehouse init",
+		"testdata/nowhere.yaml": "testdata/nowhere.yaml: stat testdata/nowhere.yaml: no such file or directory; name one with --config; to write one, copy deploy/gatehouse.yaml, or follow docs/getting-started.md",
+		big:                     big + ": read " + big + ": larger than 1 MiB; name another with --config",
 	} {
 		c, faults := config.Load(path, env)
 		if c != nil || faults.Error() != want {
 			t.Errorf("Load(%s) = %v, %v, want %s", path, c, faults, want)
+		}
+	}
+}
+
+func TestLoadWarnsOfAGatewayThatNothingCanReach(t *testing.T) {
+	t.Parallel()
+	const feishu = "{kind: feishu, app_id: a, app_secret: b, encrypt_key: c, verification_token: d"
+	for sources, want := range map[string]string{
+		"":            "no source is configured",
+		"sources: {}": "no source is configured",
+		"sources: {a: " + feishu + ", enabled: false}}":                     "no source is enabled",
+		"sources: {a: " + feishu + "}}":                                     "",
+		"sources: {a: " + feishu + ", enabled: maybe}}":                     "",
+		"sources: {a: " + feishu + ", enabled: false}, b: " + feishu + "}}": "",
+	} {
+		path := filepath.Join(t.TempDir(), "f.yaml")
+		if err := os.WriteFile(path, []byte(operator+"\n"+sources), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, faults := config.Load(path, env)
+		if got := strings.Contains(faults.Error(), path+": warning: "+want+": nothing can reach the agent"); want != "" && !got {
+			t.Errorf("Load(%s): %v, want a warning: %s", sources, faults, want)
+		}
+		if want == "" && strings.Contains(faults.Error(), "nothing can reach") || want != "" && c == nil {
+			t.Errorf("Load(%s) = %v, %v, want a configuration without that warning", sources, c, faults)
 		}
 	}
 }
