@@ -69,7 +69,7 @@ func (o *Outbox) send(ctx context.Context, c Claim, row gate.Outgoing) (wait boo
 }
 
 // sent records a success: the row goes, the echo of the message is known
-// (TR-3), and a question knows where it is shown (CA-6).
+// (TR-3), and a question knows where it is shown and up to date (CA-6, DE-9).
 func (o *Outbox) sent(ctx context.Context, c Claim, row gate.Outgoing, sent gate.Sent) error {
 	s := o.Service
 	for range commitTries {
@@ -77,10 +77,8 @@ func (o *Outbox) sent(ctx context.Context, c Claim, row gate.Outgoing, sent gate
 		if sent.Message != "" {
 			ch.Seen = []string{gate.MessageKey(row.Source, sent.Message)}
 		}
-		if row.Kind == gate.OutCard && sent.Message != "" {
-			if err := s.presented(ctx, &ch, row, sent); err != nil {
-				return err
-			}
+		if err := s.shown(ctx, &ch, row, sent); err != nil {
+			return err
 		}
 		err := s.Store.Commit(ctx, ch)
 		if !errors.Is(err, ErrConflict) {
@@ -92,14 +90,27 @@ func (o *Outbox) sent(ctx context.Context, c Claim, row gate.Outgoing, sent gate
 	return fmt.Errorf("record sent %s: %w", row.ID, ErrConflict)
 }
 
-func (s *Service) presented(ctx context.Context, ch *Changes, row gate.Outgoing, sent gate.Sent) error {
+// shown notes on the question that a card shows it, or shows its end. One that
+// is forgotten by now needs no note.
+func (s *Service) shown(ctx context.Context, ch *Changes, row gate.Outgoing, sent gate.Sent) error {
+	asks := row.Kind == gate.OutCard && sent.Message != ""
+	if !asks && row.Kind != gate.OutCardUpdate {
+		return nil
+	}
 	q, err := s.Store.Question(ctx, approvals.ID(row.Question))
-	if err != nil {
+	switch {
+	case errors.Is(err, approvals.ErrNotFound):
+		return nil
+	case err != nil:
 		return fmt.Errorf("load question %s: %w", row.Question, err)
 	}
-	m := approvals.Message{Source: row.Source, Chat: sent.Chat, Message: sent.Message}
-	shown, effects := approvals.Presented(q, m, s.Now())
-	ch.Questions = []approvals.Question{shown}
+	var effects approvals.Effects
+	if asks {
+		q, effects = approvals.Presented(q, approvals.Message{Source: row.Source, Chat: sent.Chat, Message: sent.Message}, s.Now())
+	} else {
+		q = approvals.Updated(q, approvals.Message{Source: row.Source, Chat: row.Place.Chat, Message: row.Message}, s.Now())
+	}
+	ch.Questions = []approvals.Question{q}
 	ch.Add(effects)
 	return nil
 }

@@ -263,7 +263,21 @@ func TestMainJob(t *testing.T) {
 		if tk := h.ticket(); tk.Active() || tk.End.Reason != orchestrator.EndCompleted {
 			t.Errorf("ticket is %s, %+v; want completed", tk.State, tk.End)
 		}
+		h.history(q.ID, "opened presented refused answered presentation_updated")
 	})
+}
+
+// history checks what the question's row tells, in order (DE-9).
+func (h *house) history(id approvals.ID, want string) {
+	h.t.Helper()
+	q, err := h.broker.Question(h.t.Context(), id)
+	var types []string
+	for _, e := range q.Events {
+		types = append(types, string(e.Type))
+	}
+	if got := strings.Join(types, " "); err != nil || got != want {
+		h.t.Errorf("question's events are %q, %v; want %q (DE-9)", got, err, want)
+	}
 }
 
 func TestStory(t *testing.T) {
