@@ -24,7 +24,7 @@ func (w *work) arrive(m *Message) {
 	w.place(m)
 	th := w.threads[m.Thread]
 	if why := w.unreceived(m, th); why != "" {
-		m.State, m.Why = StateDropped, why
+		m.drop(why)
 		return
 	}
 	if th == nil {
@@ -57,6 +57,12 @@ func (w *work) unreceived(m *Message, th *Thread) string {
 		return "the scope receives only what addresses the agent (AD-9)"
 	}
 	return ""
+}
+
+// drop forgets what was said: it was not ours to keep (AD-9).
+func (m *Message) drop(why string) {
+	m.State, m.Why = StateDropped, why
+	m.Title, m.Text, m.Plain, m.Attachments, m.Raw = "", "", "", nil, ""
 }
 
 // live: a Ticket whose Mandate stands has the Thread, or a message of it waits

@@ -2,8 +2,10 @@ package orchestrator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gatehouse-bot/gatehouse/approvals"
@@ -154,19 +156,25 @@ const considerAgain = 5 * time.Second
 // considered gives the claim of a Thread up, or keeps it due when candidates
 // or notices came meanwhile.
 func (s *Service) considered(ctx context.Context, c Claim) error {
-	st, err := s.Store.Load(ctx, Want{Threads: []gate.ThreadID{gate.ThreadID(c.Key)}})
-	if err != nil {
-		return err
+	id := gate.ThreadID(c.Key)
+	for range commitTries {
+		st, err := s.Store.Load(ctx, Want{Threads: []gate.ThreadID{id}})
+		if err != nil {
+			return fmt.Errorf("load thread %s: %w", id, err)
+		}
+		th := st.Threads[id]
+		ch := Changes{Claim: &c, Read: []approvals.Guard{{Kind: KindThread, ID: c.Key, Version: th.Version}}}
+		switch {
+		case th.Eval != "":
+			ch.Next = s.Now().Add(considerAgain)
+		case len(th.Queue) > 0 || len(th.Notices) > 0:
+			ch.Next = s.Now()
+		}
+		if err = s.Store.Commit(ctx, ch); !errors.Is(err, ErrConflict) {
+			return err
+		}
 	}
-	th := st.Threads[gate.ThreadID(c.Key)]
-	ch := Changes{Claim: &c, Read: []approvals.Guard{{Kind: KindThread, ID: c.Key, Version: th.Version}}}
-	switch {
-	case th.Eval != "":
-		ch.Next = s.Now().Add(considerAgain)
-	case len(th.Queue) > 0 || len(th.Notices) > 0:
-		ch.Next = s.Now()
-	}
-	return s.Store.Commit(ctx, ch)
+	return fmt.Errorf("give up thread %s: %w", id, ErrConflict)
 }
 
 // Builtin is the driver without a model (DR-1): explicit candidates become a
@@ -225,11 +233,11 @@ func (h *Handout) executor(m Message) string {
 		choice = h.Policy.Sources[m.Source].Executors.Listed
 	}
 	for _, name := range choice {
-		if !allowed(DefaultExecutor) && allowed(name) {
+		if !allowed(gate.DefaultExecutor) && allowed(name) {
 			return name
 		}
 	}
-	return DefaultExecutor
+	return gate.DefaultExecutor
 }
 
 // active are the Thread's active own Tickets, the newest activity first.
@@ -269,7 +277,7 @@ func (b Builtin) whichOne(active []Ticket) string {
 	for _, t := range active {
 		names = append(names, "`"+t.Short()+"` "+t.Title)
 	}
-	return w.text(sayStopWhich, fmt.Sprint(names))
+	return w.text(sayStopWhich, strings.Join(names, ", "))
 }
 
 func (b Builtin) ignore(m Message, reason, public string) Routed {

@@ -16,12 +16,16 @@ func (w *work) judge(m *Message, th *Thread, reached bool) {
 		w.queue(m, th)
 		return
 	}
-	m.State, m.Why = StateNotAdmitted, v.Reason
+	m.reject(v.Reason)
 	if reached {
 		m.State = StateDelivered
 	}
 	w.refuse(m)
 }
+
+// reject makes the message not_admitted. Its raw payload goes with the verdict
+// (RS-6).
+func (m *Message) reject(why string) { m.State, m.Why, m.Raw = StateNotAdmitted, why, "" }
 
 // admit computes the admission of this moment and records it (AD-14), with
 // the standing that the Thread had when the message was said (EN-2).

@@ -8,8 +8,9 @@ import (
 	"github.com/gatehouse-bot/gatehouse/gate"
 )
 
-// Route decides one item (RO-1). A refused item changes nothing, but that a
-// candidate which is not admitted any more leaves its Eval (AD-14).
+// Route decides one item (RO-1). A refused item changes nothing but two things:
+// a candidate that is not admitted any more leaves its Eval (AD-14), and a
+// Mandate whose revalidation failed is revoked (RE-2).
 func Route(s State, it Item, r Ruling, f Facts) (Changes, Result) {
 	w := begin(s, f)
 	res := w.route(it, r)
@@ -211,7 +212,7 @@ func (w *work) decide(m *Message, action Action, out Outcome, ticket gate.Ticket
 func (w *work) accept(m *Message, it Item, r Ruling) Result {
 	executor := it.Executor
 	if executor == "" {
-		executor = DefaultExecutor
+		executor = gate.DefaultExecutor
 	}
 	listed := w.lists(m.Source, m.Sender).Allow == gate.Yes
 	if !gate.ExecutorAllowed(w.Policy, m.Source, m.Admission.Verdict, listed, matched(r.Verdicts), executor) {

@@ -120,10 +120,11 @@ func (s *Service) listsOf(ctx context.Context, st *State) map[Who]gate.Lists {
 
 // Arrive carries out Arrive for a message of a claimed inbox partition.
 func (s *Service) Arrive(ctx context.Context, id gate.TriggerID, c Claim) error {
-	want := Want{Messages: []gate.TriggerID{id}}
-	if root, ok := s.directRoot(ctx, id); ok {
-		want.Messages = append(want.Messages, root)
+	root, err := s.directRoot(ctx, id)
+	if err != nil {
+		return err
 	}
+	want := Want{Messages: []gate.TriggerID{id, root}}
 	return s.transact(ctx, want, func(st State, f Facts) Changes {
 		ch := Arrive(st, id, f)
 		ch.Claim, ch.Keep, ch.Took = &c, true, []gate.TriggerID{id}
@@ -131,15 +132,21 @@ func (s *Service) Arrive(ctx context.Context, id gate.TriggerID, c Claim) error 
 	})
 }
 
-// directRoot finds the message that a reply in a DM goes back to (TH-2).
-func (s *Service) directRoot(ctx context.Context, id gate.TriggerID) (gate.TriggerID, bool) {
+// directRoot finds the message that a reply in a DM goes back to (TH-2), or "".
+func (s *Service) directRoot(ctx context.Context, id gate.TriggerID) (gate.TriggerID, error) {
 	st, err := s.Store.Load(ctx, Want{Messages: []gate.TriggerID{id}})
-	m, ok := st.Messages[id]
-	if err != nil || !ok || m.Addressing != gate.Direct || m.Place.Root == "" {
-		return "", false
+	if err != nil {
+		return "", fmt.Errorf("load trigger %s: %w", id, err)
+	}
+	m := st.Messages[id]
+	if m.Addressing != gate.Direct || m.Place.Root == "" {
+		return "", nil
 	}
 	root, err := s.Store.Known(ctx, gate.MessageKey(m.Source, m.Place.Root))
-	return root, err == nil && root != ""
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return "", fmt.Errorf("find the root of trigger %s: %w", id, err)
+	}
+	return root, nil
 }
 
 // FormEval carries out FormEval.
@@ -151,10 +158,8 @@ func (s *Service) FormEval(ctx context.Context, id gate.ThreadID, session string
 
 // Route carries out one route item (RO-1).
 func (s *Service) Route(ctx context.Context, it Item, r Ruling) (Result, error) {
-	want := Want{Messages: []gate.TriggerID{it.Trigger}}
-	if it.Ticket != "" {
-		want.Tickets = []gate.TicketID{it.Ticket}
-	}
+	// The Eval may have ended by an earlier item of the same call (RO-8, RO-9).
+	want := Want{Messages: []gate.TriggerID{it.Trigger}, Tickets: []gate.TicketID{it.Ticket}, Evals: []gate.EvalID{r.Eval}}
 	var res Result
 	err := s.transact(ctx, want, func(st State, f Facts) Changes {
 		var c Changes

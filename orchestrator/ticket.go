@@ -74,9 +74,6 @@ type Report struct {
 	At   time.Time  `json:"at"`
 }
 
-// DefaultExecutor is the one that a request gets unless another is asked for.
-const DefaultExecutor = "default"
-
 // Ticket is one piece of accepted work.
 type Ticket struct {
 	ID       gate.TicketID  `json:"id"`
