@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gatehouse-bot/gatehouse/adapters/feishu"
 	"github.com/gatehouse-bot/gatehouse/gate"
@@ -59,6 +60,20 @@ func TestContentTypes(t *testing.T) {
 				t.Errorf("text = %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+func TestCodeOfNothingButFences(t *testing.T) {
+	t.Parallel()
+	code := strings.Repeat("`", 1<<19)
+	content, _ := json.Marshal(fields{"content": []any{[]any{fields{"tag": "code_block", "text": code}}}})
+	start := time.Now()
+	got := saying(t, "post", string(content)).Text
+	if want := code + "`\n" + code + "\n" + code + "`"; got != want {
+		t.Errorf("text has %d bytes, want the code in a longer fence", len(got))
+	}
+	if took := time.Since(start); took > 3*time.Second {
+		t.Errorf("took %v, want time in the length of the text", took)
 	}
 }
 

@@ -40,10 +40,13 @@ func readPost(raw []byte, p *people) said {
 }
 
 // readCard reads what other clients see of a card. It never addresses the bot
-// by its nodes alone.
+// by its nodes alone: a card is an app's, and who forwards it did not write
+// what it says.
 func readCard(raw []byte, p *people) said {
 	r := unwrap(raw)
+	atBot, atAll := p.atBot, p.atAll
 	out := readLines(slices.Concat(r.Content, r.Elements), p)
+	p.atBot, p.atAll = atBot, atAll
 	out.markdown = strings.TrimRight(label("card", string(r.Title))+"\n"+out.markdown, "\n")
 	return out
 }
@@ -141,9 +144,13 @@ func styled(s string, rawStyle json.RawMessage) string {
 
 // fence puts code into a block whose fence is longer than any in the code.
 func fence(code, language string) string {
-	bar := "```"
-	for strings.Contains(code, bar) {
-		bar += "`"
+	longest, run := 2, 0
+	for i := range len(code) {
+		if run++; code[i] != '`' {
+			run = 0
+		}
+		longest = max(longest, run)
 	}
+	bar := strings.Repeat("`", longest+1)
 	return bar + language + "\n" + strings.TrimRight(code, "\n") + "\n" + bar
 }

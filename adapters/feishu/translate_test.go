@@ -28,6 +28,8 @@ func TestAddressing(t *testing.T) {
 		return fields{"event.message.message_type": "post", "event.message.mentions": nil,
 			"event.message.content": `{"content":[[{"tag":"at","user_id":"` + id + `","user_name":"值班助手"},{"tag":"text","text":" go"}]]}`}
 	}
+	card := fields{"event.message.message_type": "interactive", "event.message.mentions": nil,
+		"event.message.content": `{"title":"T","elements":[[{"tag":"at","user_id":"` + sampleBot + `"},{"tag":"at","user_id":"all"},{"tag":"text","text":" go"}]]}`}
 	for name, tt := range map[string]struct {
 		file    string
 		changes fields
@@ -41,6 +43,7 @@ func TestAddressing(t *testing.T) {
 		"B.3 an at node with the bot's own id counts without mentions":  {"group-post-at-bot.json", post(sampleBot), nil, gate.Mention},
 		"B.3 an at node with only the bot's name does not":              {"group-post-at-bot.json", post("@_user_1"), nil, gate.NotAddressed},
 		"B.3 an at node with an empty id does not, with an unknown bot": {"group-post-at-bot.json", post(""), func(s *feishu.Setting) { s.BotOpenID = "" }, gate.NotAddressed},
+		"FS-2 a forwarded card that names the bot does not address":     {"group-post-at-bot.json", card, func(s *feishu.Setting) { s.Config.AtAll = true }, gate.NotAddressed},
 		"AD-6a @all does not address":                                   {"group-text-at-all.json", nil, nil, gate.NotAddressed},
 		"AD-6a @all addresses where at_all is set":                      {"group-text-at-all.json", nil, func(s *feishu.Setting) { s.Config.AtAll = true }, gate.Mention},
 		"AD-6a @all in a post addresses where at_all is set":            {"group-post-at-all.json", nil, func(s *feishu.Setting) { s.Config.AtAll = true }, gate.Mention},
