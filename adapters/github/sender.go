@@ -155,13 +155,14 @@ func (s *Sender) post(ctx context.Context, c *conn, to target, out gate.Outgoing
 	return first, nil
 }
 
-// promptly: a row that is sent for the first time is this young; an older one
-// may have been sent by a process that died before it could say so.
-const promptly = 10 * time.Second
+// Promptly: a row that is sent for the first time is this young. An older one
+// may have been sent by a process that died before it could say so; its row is
+// claimed again when the lease runs out, so this must be shorter than a lease.
+const Promptly = 3 * time.Second
 
 // mayBeThere reports whether the comment could have been written before.
 func (s *Sender) mayBeThere(out gate.Outgoing) bool {
-	return out.Attempts > 0 || s.Now().Sub(out.CreatedAt) > promptly
+	return out.Attempts > 0 || s.Now().Sub(out.CreatedAt) > Promptly
 }
 
 func (s *Sender) create(ctx context.Context, c *conn, to target, m, body string) (gate.Sent, error) {
