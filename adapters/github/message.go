@@ -52,6 +52,9 @@ func (c *call) created(m message) Event {
 		action = "opened" // a pull request is new once (GH-2)
 	}
 	keys := []string{c.key(m, action), gate.MessageKey(c.Config.ID, messageID(m.object, m.ID))}
+	if addressing == gate.Mention {
+		keys = append(keys, c.key(m, addressed))
+	}
 	return c.trigger(m, who, addressing, at.Time, keys)
 }
 
@@ -76,8 +79,13 @@ func (c *call) edited(m message) Event {
 	if v := m.UpdatedAt.version(); v != "" {
 		key += ":" + v
 	}
-	return c.trigger(m, who, gate.Mention, m.UpdatedAt.Time, []string{key})
+	return c.trigger(m, who, gate.Mention, m.UpdatedAt.Time, []string{key, c.key(m, addressed)})
 }
+
+// addressed stands for an action in the key that a message has once it addressed
+// the agent, when it was made or by an edit. So it does that once: taking the
+// mention out and putting it in again is no new request (TR-1, TR-4).
+const addressed = "addressed"
 
 // author is who wrote the message, or why it is dropped. Our own is dropped
 // first (GH-6).

@@ -293,13 +293,33 @@ func TestEdits(t *testing.T) {
 				return
 			}
 			keys := strings.Join(got.Arrival.Keys, " ")
-			if want := "github-main:delivery:guid-1 github-main:186853002:issue_comment:492700400:edited:2019-05-15T15:20:22Z"; keys != want {
+			if want := "github-main:delivery:guid-1 github-main:186853002:issue_comment:492700400:edited:2019-05-15T15:20:22Z github-main:186853002:issue_comment:492700400:addressed"; keys != want {
 				t.Errorf("keys = %s, want %s (TR-1)", keys, want)
 			}
 			if tr := got.Arrival.Trigger; tr.Addressing != gate.Mention || got.Arrival.OnlyIfLive {
 				t.Errorf("addressing = %v, want a mention that counts", tr.Addressing)
 			}
 		})
+	}
+}
+
+// Taking a mention out and putting it in again asks once (TR-1, TR-4): the
+// message and each such edit have one key in common.
+func TestAMessageAddressesOnce(t *testing.T) {
+	t.Parallel()
+	edit := with{"comment.body": mentioning, "changes.body.from": "have a look"}
+	last := func(name string, changes with) string {
+		keys := translated(t, sampleSetting(), name, changes).Arrival.Keys
+		return keys[len(keys)-1]
+	}
+	made := last("issue_comment.created.json", with{"comment.body": mentioning})
+	first := last("issue_comment.edited.json", edit)
+	second := last("issue_comment.edited.json", merge(edit, with{"comment.updated_at": "2019-05-15T16:00:00Z"}))
+	if made != first || first != second {
+		t.Errorf("last keys = %s, %s, %s; want the same", made, first, second)
+	}
+	if silent := last("issue_comment.created.json", nil); silent == made {
+		t.Errorf("last key of a message without the mention = %s, want another: an edit may add it", silent)
 	}
 }
 
