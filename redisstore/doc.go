@@ -13,8 +13,8 @@
 //	key                              type    lifetime              writer  what
 //	form                             string  –                     O       newest form of the layout (RS-7)
 //	trigger:<id>                     string  records               R C     Message: a row, see below
-//	raw:<id>                         string  raw                   R       payload, codec byte and compressed; gone when
-//	                                                                       the Message is committed without its Raw (RS-6)
+//	raw:<id>                         string  raw                   R       payload, compressed (press.go); gone when the
+//	                                                                       Message is committed without its Raw (RS-6)
 //	thread:<id>                      string  –, not live: records  C S     Thread
 //	ticket:<id>                      string  –, ended: records     C       Ticket
 //	eval:<id>                        string  –, decided: records   C       Eval

@@ -50,8 +50,7 @@ func (s *Store) prepare(a *gate.Arrival) (record string, body []byte, err error)
 	if record, err = encode(1, m); err != nil {
 		return "", nil, err
 	}
-	body, err = s.press.squeeze(a.Raw)
-	return record, body, err
+	return record, s.press.squeeze(a.Raw), nil
 }
 
 // arrival is the call of receive.lua, which says what stands where.

@@ -93,7 +93,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	s := &Store{
 		client: o.Client, own: o.Client == nil, keys: newKeys(o.Workspace), replicas: o.Replicas,
-		retention: o.Retention.withDefaults(), logLines: o.LogLines, log: o.Logger, scripts: newScripts(),
+		retention: o.Retention.withDefaults(), logLines: o.LogLines, log: o.Logger, scripts: newScripts(), press: newPress(),
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
