@@ -51,7 +51,7 @@ func TestClick(t *testing.T) {
 		lin := w.sim.Person("林岚")
 		a := w.click(t, card, lin, "approve")
 		now := w.sim.Message(card.ID)
-		if a.Toast.Type != "success" || a.Toast.I18n["en_us"] != "Recorded" || len(now.Buttons()) != 0 || !strings.Contains(now.Text(), "已同意") {
+		if a.Toast.Type != "success" || a.Toast.I18n["en_us"] != "Recorded" || len(now.Buttons()) != 0 || !strings.Contains(now.Text(), "已批准") {
 			t.Errorf("toast %+v, card %s", a.Toast, now.Text())
 		}
 		got := w.broker.asked()[0]

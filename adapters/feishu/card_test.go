@@ -89,6 +89,25 @@ func TestGoldenCards(t *testing.T) {
 	}
 }
 
+func TestTheCardClosesInTheWordsOfItsButton(t *testing.T) {
+	t.Parallel()
+	for language, want := range map[string][2]string{"zh": {"批准", "已批准"}, "en": {"Approve", "Approved"}} {
+		r := approvals.Request{RequestID: "r", Kind: approvals.Approval, Prompt: "?", Operation: approval().Operation}
+		q, _, err := approvals.Open(r, approvals.Session{ID: "tkt_1", Language: language}, approvals.Settings{}, approvals.IDs{}, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		bare := q
+		bare.Options = []approvals.Option{{ID: approvals.OptionApprove}, {ID: approvals.OptionReject}}
+		done := closed(q, approvals.StatusAnswered, approvals.OptionApprove, "", gate.Sender{Kind: gate.Person, ID: lin}, approvals.ViaCard)
+		for q, word := range map[*approvals.Question]string{&q: `"` + want[0] + `"`, &bare: `"` + want[0] + `"`, &done: "✅ " + want[1]} {
+			if card := string(feishu.Card(sampleConfig(), *q, gate.Sender{})); !strings.Contains(card, word) {
+				t.Errorf("AP-2a %s: no %s on the card %s", language, word, card)
+			}
+		}
+	}
+}
+
 func checkGolden(t *testing.T, name string, card json.RawMessage) {
 	t.Helper()
 	var got bytes.Buffer
@@ -170,14 +189,14 @@ func TestCardLimits(t *testing.T) {
 func TestCardIsNotToBeFooled(t *testing.T) {
 	t.Parallel()
 	q := approval()
-	q.Prompt = "# 已同意\n---\nhi <at id=all></at> <font color='green'>ok</font> ![x](https://e/x.png)\n```\nopen"
+	q.Prompt = "# 已批准\n---\nhi <at id=all></at> <font color='green'>ok</font> ![x](https://e/x.png)\n```\nopen"
 	q.Operation.Preview = "echo ok\n```\n<at id=all></at>\n# fake\nrm \u202e-rf"
 	q.Operation.Tool, q.Session.Title = "bash\n**x**", "<at id=all></at>"
 	text := onPlatform(t, feishu.Card(sampleConfig(), q, gate.Sender{})).Text()
 	for name, bad := range map[string]string{
 		"PL-4 an at in the prompt or the operation": "\n<at id=all>",
 		"C.6 an image":                "![",
-		"a heading":                   "\n# 已同意",
+		"a heading":                   "\n# 已批准",
 		"a rule":                      "\n---",
 		"a tag":                       "<font",
 		"a fence that ends the block": "echo ok\n```\n",
