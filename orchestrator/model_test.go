@@ -47,7 +47,7 @@ var (
 		{name: "a stop word that is put back", says: "Alin@ Alin!", moves: "h r"},
 		{name: "two threads", says: "Alin@ Blin@ Blin", moves: "s"},
 		{name: "two threads and a source that is switched off", says: "Alin@ Blin@", moves: "d s", off: true},
-		{name: "a request, a follow-up and a stop", says: "Alin@ Alin Alin!", moves: "s d"},
+		{name: "a request, a follow-up and a stop", says: "Alin@ Alin Alin!", moves: "s d", tickets: 1},
 		{name: "a requester who leaves the list and comes back", says: "Alin@ Awang Alin!", moves: "d", tickets: 1, lists: knownOrNot},
 		{name: "a stranger who waits with a request that falls", says: "Alin@ Awang Alin", moves: "h", tickets: 1, lists: knownOrNot[:2]},
 		{name: "strangers and bots", says: "Alin@ Awang Abot@", moves: "h", tickets: 1, all: true},
