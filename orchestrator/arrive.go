@@ -189,6 +189,7 @@ func (w *work) revalidate(t *Ticket) gate.Revalidation {
 // first (EN-4).
 func (w *work) reopen(t *Ticket) {
 	t.Former, t.End, t.State, t.Report = t.End, nil, TicketActive, nil
+	t.Told = w.Policy.Version
 	waiting := t.Waiting
 	t.Waiting = nil
 	for _, id := range waiting {

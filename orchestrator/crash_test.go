@@ -160,6 +160,26 @@ var tales = []tale{
 		check: once(2, 2, orchestrator.EndCompleted, gate.MandateActive),
 	},
 	{
+		name: "a policy edit while an approval is open", script: approvalScript(), writes: 22,
+		play: func(m *mortals) {
+			m.say(words{from: listed, text: "1.4.2", mention: true, id: "om_1"})
+			m.until("the card is shown", func() bool { return m.next().asked() })
+			m.edit(1, edited(unlisted))
+			m.until("the ticket is told", func() bool { m.next(); return m.told() == 1 })
+			m.edit(2, testPolicy())
+			m.until("the click is taken", func() bool { return m.next().click() == nil })
+			m.ended()
+		},
+		said: []string{"react received", "reply Accepted `%[1]s`: 1.4.2", "card", "card_update", "reply done: 1.4.2"},
+		check: func(t *testing.T, s orchestrator.Store) {
+			t.Helper()
+			once(1, 1, orchestrator.EndCompleted, gate.MandateActive)(t, s)
+			if got := policyInputs(t, s); got != 1 {
+				t.Errorf("PV-4: the ticket was told %d times, want once", got)
+			}
+		},
+	},
+	{
 		name: "a stranger who is refused", writes: 4,
 		play: func(m *mortals) {
 			m.say(words{from: stranger, text: "one", mention: true, id: "om_1"})
@@ -298,6 +318,32 @@ func (m *mortals) ended() {
 		active, _, _ := m.mem.ListTickets(m.t.Context(), orchestrator.TicketFilter{State: orchestrator.TicketActive}, orchestrator.Page{Limit: 1})
 		return err == nil && d == orchestrator.Depths{} && len(active) == 0
 	})
+}
+
+// edit brings a Policy into force, once however often it is tried.
+func (m *mortals) edit(started int, p gate.Policy) {
+	m.t.Helper()
+	m.until("the policy is edited", func() bool {
+		_, err := m.next().svc.SetPolicy(m.t.Context(), p, started, "api:ops")
+		return err == nil || errors.Is(err, orchestrator.ErrOutdated)
+	})
+}
+
+func (m *mortals) told() int { return policyInputs(m.t, m.mem) }
+
+// policyInputs counts how often the only Ticket was told of a Policy.
+func policyInputs(t *testing.T, s orchestrator.Store) (n int) {
+	t.Helper()
+	list, _, _ := s.ListTickets(t.Context(), orchestrator.TicketFilter{}, orchestrator.Page{Limit: 5})
+	for _, tk := range list {
+		inputs, _ := s.Inputs(t.Context(), tk.ID, 0)
+		for _, in := range inputs {
+			if in.Kind == orchestrator.InputPolicyChanged {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 func (m *mortals) decisions() int {

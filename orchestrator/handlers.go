@@ -137,6 +137,7 @@ func (s *Service) Handlers() map[approvals.DueKind]Handler {
 	return map[approvals.DueKind]Handler{
 		DueInbox:              s.HandleInbox,
 		DueResume:             s.HandleResume,
+		DuePolicy:             s.HandlePolicy,
 		approvals.DueDeadline: s.HandleDeadline,
 		approvals.DueSettled:  s.HandleSettled,
 		approvals.DueLate:     s.HandleLate,

@@ -38,6 +38,8 @@ type Changes struct {
 	Chats     []Chat
 	Questions []approvals.Question
 	Policy    *PolicyRecord
+	// Versions are appended to the history of the Policy.
+	Versions []PolicyVersion
 	// Read are the records that were read and must not have moved.
 	Read []approvals.Guard
 

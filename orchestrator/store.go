@@ -160,6 +160,16 @@ type Reader interface {
 	Depths(ctx context.Context) (Depths, error)
 }
 
+// Versions keeps what was in force (PV-1).
+type Versions interface {
+	// PolicyVersion returns the version of that number; ErrNotFound.
+	PolicyVersion(ctx context.Context, number int) (PolicyVersion, error)
+	// ListPolicyVersions lists them, the newest first.
+	ListPolicyVersions(ctx context.Context, p Page) ([]PolicyVersion, string, error)
+	// Evaluating names the Threads that have an Eval under way (PV-3).
+	Evaluating(ctx context.Context) ([]gate.ThreadID, error)
+}
+
 // Store is all that the orchestrator asks of a store. storetest holds its
 // contract as a test suite.
 type Store interface {
@@ -167,5 +177,6 @@ type Store interface {
 	States
 	Queue
 	Reader
+	Versions
 	approvals.Store
 }

@@ -107,7 +107,10 @@ type Ticket struct {
 	Report *Report `json:"report,omitempty"`
 	// Former is the end that a resumed Ticket goes back to if its turn ends
 	// with nothing to report (RE-1b).
-	Former    *End      `json:"former,omitempty"`
+	Former *End `json:"former,omitempty"`
+	// Told is the Policy version that its Executor knows of, if that is newer
+	// than its Mandate's (PV-4).
+	Told      int       `json:"told,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 	// ActiveAt is its newest activity (RE-1a).
 	ActiveAt time.Time `json:"active_at"`

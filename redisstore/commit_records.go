@@ -40,6 +40,9 @@ func (s *Store) records(p *program, c *orchestrator.Changes) error {
 	for i := range c.Questions {
 		w.question(&c.Questions[i])
 	}
+	for i := range c.Versions {
+		w.version(&c.Versions[i])
+	}
 	if c.Policy != nil {
 		w.put(orchestrator.KindPolicy, "", c.Policy.Version, c.Policy, 0)
 	}
@@ -94,6 +97,7 @@ func (w *recordWriter) thread(t *orchestrator.Thread) {
 	}
 	w.put(orchestrator.KindThread, id, t.Version, t, w.unless(t.Live()))
 	w.p.write(live, w.p.key(w.keys.live()), id)
+	w.evaluating(id, t.Eval != "")
 	w.list(w.keys.index(threads), t.LastActivity, id)
 }
 

@@ -21,11 +21,13 @@
 //	chat:<lane>                      string  –                     C       Chat: which Thread is open in a DM (TH-2)
 //	question:<id>                    string  –, closed: records    C       approvals.Question
 //	policy                           string  –                     C       Policy in force
+//	version:<number>                 string  –                     C       a Policy that was in force (PV-1)
 //	decision:<id>                    string  records               C       Decision
 //	inputs:<ticket>                  zset    as its Ticket         C       Inputs by Seq
 //	acts:<ticket>                    hash    as its Ticket         C       results by action key (AC-1)
 //	key:<dedupe key>                 string  dedupe                R C     Trigger id; "" for what the gateway sent (TR-1, TR-3)
 //	live                             set     –                     C S     Threads whose messages are stored anyway (AD-9)
+//	evaluating                       set     –                     C       Threads that have an Eval under way (PV-3)
 //	inbox:<0..15>                    list    –                     R C     arrivals of a partition, oldest first (RS-3)
 //	lane:<lane>                      list    –                     C       row ids of a lane, oldest first (OUT-2)
 //	rows                             hash    –                     C       all outbox rows by id
@@ -42,6 +44,7 @@
 //	index:decisions:thread:<thread>  zset    records               C
 //	index:decisions:outcome:<…>      zset    rows: records         C
 //	index:threads                    zset    rows: as the Thread   C S     by last_activity
+//	index:versions                   zset    –                     C       by number
 //	index:questions                  zset    –                     C       open ones, by created_at
 //	index:questions:session:<id>     zset    –                     C
 //	log                              stream  trimmed; records      C S     event log

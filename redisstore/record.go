@@ -69,7 +69,7 @@ func known(f string) error {
 // stored are the values that are kept as rows of their own.
 type stored interface {
 	orchestrator.Thread | orchestrator.Ticket | orchestrator.Message | orchestrator.Eval | orchestrator.Chat |
-		orchestrator.PolicyRecord | orchestrator.Decision | orchestrator.Input | approvals.Question
+		orchestrator.PolicyRecord | orchestrator.PolicyVersion | orchestrator.Decision | orchestrator.Input | approvals.Question
 }
 
 // decodeRecord reads a row with the version it is stored at.

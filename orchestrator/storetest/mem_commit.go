@@ -137,10 +137,13 @@ func encode(ws []write) ([][]byte, error) {
 }
 
 // encodedRows are the appended rows of a commit in their stored form.
-type encodedRows struct{ decisions, inputs, log [][]byte }
+type encodedRows struct{ decisions, versions, inputs, log [][]byte }
 
 func encodeRows(c *orchestrator.Changes) (rows encodedRows, err error) {
 	if rows.decisions, err = encodeAll(c.Decisions); err != nil {
+		return rows, err
+	}
+	if rows.versions, err = encodeAll(c.Versions); err != nil {
 		return rows, err
 	}
 	if rows.inputs, err = encodeAll(c.Inputs); err != nil {
@@ -199,6 +202,9 @@ func guarded(g approvals.Guard) name {
 func (m *Mem) append(c *orchestrator.Changes, rows encodedRows) {
 	for i, d := range c.Decisions {
 		m.records[name{kindDecision, string(d.ID)}] = record{1, rows.decisions[i]}
+	}
+	for i, v := range c.Versions {
+		m.records[versionName(v.Number)] = record{1, rows.versions[i]}
 	}
 	for i, in := range c.Inputs {
 		if m.inputs[in.Ticket] == nil {

@@ -21,7 +21,7 @@ const kindDecision = "decision"
 // versioned are the records that carry the version they were read at.
 type versioned interface {
 	orchestrator.Thread | orchestrator.Ticket | orchestrator.Message | orchestrator.Eval |
-		orchestrator.Chat | orchestrator.Decision | orchestrator.PolicyRecord | approvals.Question
+		orchestrator.Chat | orchestrator.Decision | orchestrator.PolicyRecord | orchestrator.PolicyVersion | approvals.Question
 }
 
 func read[T versioned](m *Mem, kind, id string) (T, error) {
