@@ -107,7 +107,7 @@ func (g *gateway) startWork(ctx context.Context, fail func(error)) *background {
 func (g *gateway) begin(ctx context.Context) error {
 	err := g.store.redis.Begin(ctx)
 	if err == nil {
-		err = g.store.fit(ctx, g.cfg, g.log)
+		g.health.warnings, err = g.store.fit(ctx, g.cfg, g.log)
 	}
 	if errors.Is(err, orchestrator.ErrNewer) || errors.Is(err, redisstore.ErrUnfit) {
 		return backoff.Permanent(err)

@@ -29,6 +29,9 @@ const (
 type health struct {
 	g     *gateway
 	phase atomic.Int32
+	// warnings are what the store's settings may cost (RS-8). They are written
+	// before phaseServing, and read in it only.
+	warnings []string
 }
 
 func (h *health) enter(p phase)  { h.phase.Store(int32(p)) }
@@ -67,6 +70,9 @@ func (h *health) entries(ctx context.Context) []api.Entry {
 
 func (h *health) redis(ctx context.Context) api.Entry {
 	e := api.Entry{Name: "redis", State: api.OK, Message: h.g.store.kind}
+	if h.at() == phaseServing && len(h.warnings) > 0 {
+		e.Message += ": " + strings.Join(h.warnings, "; ")
+	}
 	if h.g.store.kind == string(redisstore.Trial) {
 		e.Message = "trial store: everything is forgotten at exit"
 	}

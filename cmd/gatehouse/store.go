@@ -71,22 +71,22 @@ func storeOptions(cfg *config.Config, log *slog.Logger) redisstore.Options {
 }
 
 // fit checks the server's settings: one that would lose what was acknowledged
-// is refused, the rest is said loudly (RS-8).
-func (o opened) fit(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
+// is refused, the rest is said loudly, here and in the status (RS-8).
+func (o opened) fit(ctx context.Context, cfg *config.Config, log *slog.Logger) (warnings []string, err error) {
 	found, err := o.redis.Check(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if o.kind == string(redisstore.Trial) {
 		log.WarnContext(ctx, "TRIAL store: everything is forgotten at exit; set redis.url, or install redis-server")
-		return nil
+		return nil, nil
 	}
 	for _, w := range found.Warnings {
 		log.WarnContext(ctx, "redis", "warning", w)
 	}
 	if found.MayLose && cfg.Production && !cfg.Redis.MayLoseLastSecond {
-		return fmt.Errorf("%w: acknowledged messages of the last second can be lost and production is true; "+
+		return nil, fmt.Errorf("%w: acknowledged messages of the last second can be lost and production is true; "+
 			"set appendfsync always, or redis.may_lose_last_second: true", redisstore.ErrUnfit)
 	}
-	return nil
+	return found.Warnings, nil
 }
