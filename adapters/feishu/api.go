@@ -14,6 +14,8 @@ import (
 
 	larkcore "github.com/larksuite/oapi-sdk-go/v3/core"
 	larkim "github.com/larksuite/oapi-sdk-go/v3/service/im/v1"
+
+	"github.com/gatehouse-bot/gatehouse/adapters/internal/logs"
 )
 
 // api is the open platform's API as one app uses it.
@@ -65,7 +67,7 @@ func (a *api) call(ctx context.Context, what string, do func(context.Context, la
 
 // apiError is an answer of the platform that is not a success. It holds no text
 // of the platform's: an answer can quote what was sent, or be a whole page
-// (facts F27).
+// (facts F27). What its code means is said in our own words.
 type apiError struct {
 	// call is what was asked: some codes mean different things to different
 	// calls (facts section 0).
@@ -78,6 +80,13 @@ type apiError struct {
 }
 
 func (e *apiError) Error() string {
+	if _, why := classes(e.call, e.code); e.code != 0 && why != unknownCode {
+		return e.numbers() + ": " + why
+	}
+	return e.numbers()
+}
+
+func (e *apiError) numbers() string {
 	switch {
 	case e.sub != 0:
 		return fmt.Sprintf("feishu answered code %d/%d (HTTP %d)", e.code, e.sub, e.status)
@@ -146,12 +155,12 @@ const maxAnswer = 1 << 20
 func (c *boundedClient) Do(r *http.Request) (*http.Response, error) {
 	resp, err := c.http.Do(r) //nolint:gosec // the SDK builds the URL from the operator's base_url
 	if err != nil {
-		return nil, err
+		return nil, unreached(err)
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
-		return nil, err
+		return nil, unreached(err)
 	}
 	media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	if media != "application/json" || !json.Valid(body) || resp.StatusCode == http.StatusGatewayTimeout {
@@ -162,20 +171,36 @@ func (c *boundedClient) Do(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// errUnreachable stands for what went wrong below HTTP; the address and the
-// query of the SDK's and net/http's errors stay out of logs.
-var errUnreachable = errors.New("feishu does not answer")
+// unreachable stands for what went wrong below HTTP; the address and the query
+// of the SDK's and net/http's errors stay out of logs.
+type unreachable struct{ why string }
+
+func (e *unreachable) Error() string {
+	if e.why == "" {
+		return "feishu does not answer"
+	}
+	return "feishu does not answer: " + e.why
+}
+
+// unreached is taken before the SDK makes an error without a cause of it.
+func unreached(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return context.Canceled
+	}
+	return &unreachable{logs.Why(err)}
+}
 
 // trim keeps of an error only what may be logged.
 func trim(err error) error {
 	var e *apiError
+	var u *unreachable
 	switch {
 	case errors.As(err, &e):
 		return e
-	case errors.Is(err, context.Canceled):
-		return context.Canceled
+	case errors.As(err, &u):
+		return u
 	}
-	return errUnreachable
+	return unreached(err)
 }
 
 // silent keeps the SDK from logging: its debug lines hold whole requests.

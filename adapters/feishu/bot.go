@@ -3,7 +3,7 @@ package feishu
 import (
 	"context"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -68,7 +68,7 @@ func (b *Bot) pinTenant(tenant string) bool {
 // addresses the agent (FS-2). The answer has no data level, and the SDK no
 // method for it.
 func (b *Bot) Identity(ctx context.Context) (Identity, error) {
-	resp, err := b.api.call(ctx, "ask who the bot is", func(ctx context.Context, as larkcore.RequestOptionFunc) (*larkcore.ApiResp, error) {
+	resp, err := b.api.call(ctx, "get bot info", func(ctx context.Context, as larkcore.RequestOptionFunc) (*larkcore.ApiResp, error) {
 		return larkcore.Request(ctx, &larkcore.ApiReq{
 			HttpMethod: http.MethodGet, ApiPath: "/open-apis/bot/v3/info",
 			SupportedAccessTokenTypes: []larkcore.AccessTokenType{larkcore.AccessTokenTypeTenant},
@@ -85,7 +85,7 @@ func (b *Bot) Identity(ctx context.Context) (Identity, error) {
 		} `json:"bot"`
 	}
 	if err := json.Unmarshal(resp.RawBody, &info); err != nil || info.Bot.OpenID == "" {
-		return Identity{}, fmt.Errorf("ask who the bot is: the answer names no open_id")
+		return Identity{}, errors.New("get bot info: the answer names no open_id")
 	}
 	const enabled = 2
 	id := Identity{OpenID: info.Bot.OpenID, Name: info.Bot.Name, Active: info.Bot.Status == enabled}

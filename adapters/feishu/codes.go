@@ -87,8 +87,11 @@ func classes(call string, code int) (class, string) {
 	case 230072, 230075:
 		return classTooLate, "the message cannot be changed any more"
 	}
-	return classRetry, "feishu answered with an error"
+	return classRetry, unknownCode
 }
+
+// unknownCode is all that can be said of a code that is not in the table.
+const unknownCode = "feishu answered with an error"
 
 // classOf classifies an error of an API call.
 func classOf(err error) class {
@@ -116,9 +119,13 @@ func sendError(err error) error {
 	}
 	out := &gate.SendError{Class: gate.SendDropped, Reason: "feishu does not answer", Err: err}
 	var e *apiError
-	if errors.As(err, &e) {
+	var u *unreachable
+	switch {
+	case errors.As(err, &e):
 		_, out.Reason = classes(e.call, e.code)
 		out.After = e.after
+	case errors.As(err, &u):
+		out.Reason = u.Error()
 	}
 	switch classOf(err) {
 	case classRetry, classToken, classNone:

@@ -2,6 +2,7 @@ package feishu_test
 
 import (
 	"context"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -61,6 +62,27 @@ func TestTokens(t *testing.T) {
 		se := w.sendError(t, w.answering(gate.OutReply, "done"))
 		if se.Class != gate.SendDropped || !strings.Contains(se.Reason, "app secret") || strings.Contains(se.Error(), "wrong-secret") {
 			t.Errorf("error = %v", se)
+		}
+	})
+	t.Run("a wrong secret is told once, with the platform's code", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, func(c *feishu.Config) { c.AppSecret = "wrong-secret" })
+		const want = "get bot info: get a tenant token: feishu answered code 10014 (HTTP 400): app id or app secret is wrong"
+		if _, err := w.bot.Identity(t.Context()); err == nil || err.Error() != want {
+			t.Errorf("Identity = %v, want %s", err, want)
+		}
+	})
+	t.Run("a platform that cannot be reached is told with the reason, and without its address", func(t *testing.T) {
+		t.Parallel()
+		gone := httptest.NewServer(nil)
+		gone.Close()
+		w := newWorld(t, func(c *feishu.Config) { c.BaseURL = gone.URL })
+		const want = "get bot info: get a tenant token: feishu does not answer: connection refused"
+		if _, err := w.bot.Identity(t.Context()); err == nil || err.Error() != want {
+			t.Errorf("Identity = %v, want %s", err, want)
+		}
+		if se := w.sendError(t, w.answering(gate.OutReply, "done")); se.Class != gate.SendRetry || se.Reason != "feishu does not answer: connection refused" {
+			t.Errorf("error = %v, want a retry later with that reason", se)
 		}
 	})
 	t.Run("who waits for a token can give up", func(t *testing.T) {

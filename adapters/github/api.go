@@ -161,7 +161,7 @@ func (a *api) identity(ctx context.Context) (Identity, error) {
 	}
 	app, _, err := a.app.Apps.Get(ctx, "")
 	if err != nil {
-		return Identity{}, said(err)
+		return Identity{}, fmt.Errorf("as the App of auth.app_id: %w", said(err))
 	}
 	if !strings.EqualFold(app.GetSlug(), a.cfg.slug()) {
 		return Identity{}, fmt.Errorf("the App's slug is %q, but login says %q", app.GetSlug(), a.cfg.Login)

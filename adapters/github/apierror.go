@@ -12,6 +12,7 @@ import (
 	"github.com/bradleyfalzon/ghinstallation/v2"
 	gh "github.com/google/go-github/v66/github"
 
+	"github.com/gatehouse-bot/gatehouse/adapters/internal/logs"
 	"github.com/gatehouse-bot/gatehouse/gate"
 )
 
@@ -26,18 +27,24 @@ type apiError struct {
 	after   time.Duration
 	// signIn: the App's installation gave no token.
 	signIn bool
+	// why there was no answer, in fixed words, or "".
+	why string
 }
 
 func (e *apiError) Error() string {
 	switch {
+	case e.status == 0 && e.why != "":
+		return "github does not answer: " + e.why
+	case e.status == 0:
+		return "github does not answer"
 	case e.limited:
 		return fmt.Sprintf("github's rate limit (HTTP %d)", e.status)
 	case e.signIn:
 		return fmt.Sprintf("github gave the installation no token (HTTP %d)", e.status)
-	case e.status != 0:
-		return fmt.Sprintf("github answered HTTP %d", e.status)
+	case e.status == http.StatusUnauthorized:
+		return "github answered HTTP 401: it does not accept the credentials"
 	}
-	return "github does not answer"
+	return fmt.Sprintf("github answered HTTP %d", e.status)
 }
 
 // secondaryWait is how long to wait for a secondary limit that names no time
@@ -68,9 +75,9 @@ func said(err error) error {
 	case errors.As(err, &answer):
 		return answered(answer)
 	case errors.As(err, &token):
-		return &apiError{status: statusOf(token.Response), signIn: true}
+		return &apiError{status: statusOf(token.Response), signIn: true, why: logs.Why(err)}
 	}
-	return &apiError{}
+	return &apiError{why: logs.Why(err)}
 }
 
 func statusOf(r *http.Response) int {

@@ -58,7 +58,7 @@ func (b *Bot) ID() int64 {
 func (b *Bot) Identity(ctx context.Context) (Identity, error) {
 	id, err := b.api.identity(ctx)
 	if err != nil {
-		return Identity{}, fmt.Errorf("ask who the bot is: %w", err)
+		return Identity{}, fmt.Errorf("get the own account: %w", err)
 	}
 	b.identity.Store(&id)
 	return id, nil

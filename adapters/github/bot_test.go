@@ -1,11 +1,18 @@
 package github_test
 
 import (
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/gatehouse-bot/gatehouse/adapters/github/githubsim"
 )
+
+func closedPort() string {
+	s := httptest.NewServer(nil)
+	s.Close()
+	return s.URL
+}
 
 func TestIdentity(t *testing.T) {
 	t.Parallel()
@@ -21,8 +28,9 @@ func TestIdentity(t *testing.T) {
 		"an App that is configured as [bot]": {func(w *world) { asApp(w); w.cfg.Login = "my-bot[bot]" }, "my-bot[bot]", true, ""},
 		"another account's token":            {func(w *world) { w.cfg.Login = "other" }, "", false, `login says "other"`},
 		"another App's key":                  {func(w *world) { asApp(w); w.cfg.Login = "other" }, "", false, `login says "other"`},
-		"a wrong token":                      {func(w *world) { w.cfg.Auth.Token = "guessed-token" }, "", false, "401"},
+		"a wrong token":                      {func(w *world) { w.cfg.Auth.Token = "guessed-token" }, "", false, "get the own account: github answered HTTP 401: it does not accept the credentials"},
 		"GitHub is down":                     {func(w *world) { w.sim.Fail(githubsim.Fault{Times: 9, Status: 503}) }, "", false, "503"},
+		"GitHub cannot be reached":           {func(w *world) { w.cfg.BaseURL = closedPort() }, "", false, "get the own account: github does not answer: connection refused"},
 		"an App whose users GitHub is down":  {func(w *world) { asApp(w); w.sim.Fail(githubsim.Fault{Call: "user", Status: 503}) }, "", false, "503"},
 		"an App that is installed nowhere":   {func(w *world) { asApp(w); w.sim.Fail(githubsim.Fault{Call: "installations", Status: 404}) }, "my-bot[bot]", true, ""},
 		"an App that GitHub does not know":   {func(w *world) { asApp(w); w.sim.Fail(githubsim.Fault{Call: "app", Status: 404}) }, "", false, "404"},

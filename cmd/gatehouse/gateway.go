@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"sync"
@@ -85,7 +86,7 @@ func (g *gateway) startWork(ctx context.Context, fail func(error)) *background {
 	graceful, endGrace := context.WithCancel(context.WithoutCancel(ctx))
 	b := &background{stop: stop, endGrace: endGrace}
 	b.wg.Go(func() {
-		if err := g.untilDone(working, "begin with the store", func() error { return g.begin(working) }); err != nil {
+		if err := g.untilDone(working, g.log, "begin with the store", func() error { return g.begin(working) }); err != nil {
 			if working.Err() == nil {
 				fail(err)
 			}
@@ -142,25 +143,26 @@ func (g *gateway) sweep(ctx context.Context) {
 // identify asks who the bot is until the platform tells: before that nothing
 // in a group addresses it (FS-2), and GitHub is not served (GH-6).
 func (g *gateway) identify(ctx context.Context, source gate.SourceID, p plug) {
-	_ = g.untilDone(ctx, "ask who the bot is", func() error {
+	log := g.log.With("source", source)
+	_ = g.untilDone(ctx, log, "ask who the bot is", func() error {
 		ask, cancel := context.WithTimeout(ctx, 15*time.Second)
 		defer cancel()
 		name, err := p.identify(ask)
 		if err == nil {
-			g.log.InfoContext(ctx, "bot identity", "source", source, "name", name)
+			log.InfoContext(ctx, "bot identity", "name", name)
 		}
 		return err
 	})
 }
 
 // untilDone tries with back-off until it succeeds, fails for good or ctx ends.
-func (g *gateway) untilDone(ctx context.Context, what string, try func() error) error {
+func (g *gateway) untilDone(ctx context.Context, log *slog.Logger, what string, try func() error) error {
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.MaxInterval = 200*time.Millisecond, 15*time.Second
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		err := try()
 		if err != nil && ctx.Err() == nil {
-			g.log.WarnContext(ctx, what, "err", err)
+			log.WarnContext(ctx, what, "err", err)
 		}
 		return struct{}{}, err
 	}, backoff.WithBackOff(wait), backoff.WithMaxElapsedTime(0))
