@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/gatehouse-bot/gatehouse/adapters/internal/logs"
 	"github.com/gatehouse-bot/gatehouse/approvals"
 	"github.com/gatehouse-bot/gatehouse/gate"
 )
@@ -37,6 +38,9 @@ const (
 	// (facts A.7, C.2).
 	platformPatience = 2500 * time.Millisecond
 	retryAfter       = "5"
+	// refusalsLogged: whoever knows the address can be refused as often as he
+	// likes, but fills no log. All are counted.
+	refusalsLogged = time.Minute
 )
 
 // Handler is the webhook of one Source: events and card callbacks come to one
@@ -49,6 +53,7 @@ type Handler struct {
 	intake  Intake
 	answers Answers
 	log     *slog.Logger
+	seldom  *logs.Seldom
 	replies *replies
 
 	// Source is asked at every request what is received now.
@@ -62,7 +67,8 @@ type Handler struct {
 // NewHandler returns the webhook of bot's Source.
 func NewHandler(bot *Bot, source func() gate.Source, intake Intake, answers Answers, log *slog.Logger) *Handler {
 	return &Handler{
-		bot: bot, intake: intake, answers: answers, log: log.With("source", bot.cfg.ID), replies: newReplies(replyMemory),
+		bot: bot, intake: intake, answers: answers, log: log.With("source", bot.cfg.ID),
+		seldom: logs.NewSeldom(refusalsLogged), replies: newReplies(replyMemory),
 		Source: source, Count: func(Reason) {}, Now: time.Now,
 	}
 }
@@ -169,15 +175,40 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, ev Event) {
 // refuse gives every fault the same answer (FS-1).
 func (h *Handler) refuse(w http.ResponseWriter, ev Event) {
 	h.Count(ev.Reason)
-	switch ev.Reason {
-	case ReasonV1:
-		h.log.Warn("event refused: subscribe to the 2.0 version of this event in the developer console", "reason", ev.Reason)
-	case ReasonOldCard:
-		h.log.Warn("card callback refused: subscribe to card.action.trigger in the developer console, not to the old callback", "reason", ev.Reason)
-	default:
-		h.log.Info("event refused", "reason", ev.Reason)
-	}
+	h.logRefusal(ev.Reason)
 	reply(w, http.StatusUnauthorized, map[string]string{"msg": "unauthorized"})
+}
+
+// logRefusal says what an operator can do about it, once in a while.
+func (h *Handler) logRefusal(r Reason) {
+	if !h.seldom.Now(string(r), h.Now()) {
+		return
+	}
+	if hint := hintOf(r); hint != "" {
+		h.log.Warn("event refused: "+hint, "reason", r)
+		return
+	}
+	h.log.Info("event refused", "reason", r)
+}
+
+// hintOf is what to do about a refusal, or "": what comes with the wrong keys
+// may be a stranger's, or our own console's.
+func hintOf(r Reason) string {
+	switch r {
+	case ReasonSignature, ReasonDecrypt:
+		return "check the Encrypt Key"
+	case ReasonPlain:
+		return "set an Encrypt Key in the developer console"
+	case ReasonToken:
+		return "check the Verification Token"
+	case ReasonApp:
+		return "check app_id: another app sends to this address"
+	case ReasonV1:
+		return "subscribe to the 2.0 version of this event in the developer console"
+	case ReasonOldCard:
+		return "subscribe to card.action.trigger in the developer console, not to the old card callback"
+	}
+	return ""
 }
 
 // receive answers 200 only once the Arrival is durable (TR-2).

@@ -90,6 +90,57 @@ func TestHandlerRefuses(t *testing.T) {
 	}
 }
 
+func TestARefusalIsLoggedOnceAMinuteWithAHint(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(c *feishu.Config) { c.EncryptKey = "not-the-consoles" })
+	now := time.Date(2026, 9, 10, 12, 0, 0, 0, time.UTC)
+	w.handler.Now = func() time.Time { return now }
+	e := w.sim.Say(w.sim.Group("ops"), w.sim.Person("林岚"), "@bot deploy")
+	for range 120 { // two minutes of a flood
+		body, h := w.sim.Seal(e.Body)
+		w.serve(http.MethodPost, body, h)
+		w.serve(http.MethodPost, []byte("{}"), http.Header{"Content-Type": {"application/json"}})
+		now = now.Add(time.Second)
+	}
+	const signature, plain = `level=WARN msg="event refused: check the Encrypt Key" source=feishu-main reason=bad_signature`, "reason=not_encrypted"
+	logged := w.logged.String()
+	if n, m := strings.Count(logged, signature), strings.Count(logged, plain); n != 2 || m != 2 {
+		t.Errorf("%d and %d lines of the two reasons, want 2 of each:\n%s", n, m, logged)
+	}
+	if n := strings.Count(logged, "\n"); n != 4 {
+		t.Errorf("%d lines, want 4:\n%s", n, logged)
+	}
+	if n := w.counted.of(feishu.ReasonSignature); n != 120 {
+		t.Errorf("counted %d, want 120", n)
+	}
+}
+
+func TestEveryRefusalThatAnOperatorCanMendSaysHow(t *testing.T) {
+	t.Parallel()
+	for hint, c := range map[string]change{
+		"check the Encrypt Key": header("X-Lark-Signature", "0"),
+		"check the Encrypt Key\" source=feishu-main reason=does_not_decrypt": otherKey,
+		"set an Encrypt Key in the developer console":                        resign([]byte(`{"schema":"2.0"}`)),
+		"check the Verification Token":                                       changed("header.token", "guessed"),
+		"check app_id":                                                       changed("header.app_id", "cli_other"),
+		"subscribe to the 2.0 version":                                       sealed(`{"uuid":"1","token":"t","ts":"1.2","type":"event_callback","event":{"type":"message"}}`),
+		"subscribe to card.action.trigger":                                   oldCard,
+	} {
+		w := newWorld(t)
+		body, h := w.sim.Seal(w.sim.Say(w.sim.Group("ops"), w.sim.Person("林岚"), "@bot deploy").Body)
+		body, h = c(w, body, h)
+		w.serve(http.MethodPost, body, h)
+		if logged := w.logged.String(); !strings.Contains(logged, `level=WARN msg="event refused: `+hint) {
+			t.Errorf("log = %s, want a warning: %s", logged, hint)
+		}
+	}
+	w := newWorld(t)
+	w.serve(http.MethodPost, nil, http.Header{})
+	if logged := w.logged.String(); !strings.Contains(logged, `level=INFO msg="event refused" source=feishu-main reason=not_json`) {
+		t.Errorf("log = %s, want no warning of what no operator can mend", logged)
+	}
+}
+
 type change = func(w *world, body []byte, h http.Header) ([]byte, http.Header)
 
 func header(name string, values ...string) change {

@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/gatehouse-bot/gatehouse/adapters/internal/logs"
 	"github.com/gatehouse-bot/gatehouse/gate"
 )
 
@@ -27,6 +28,9 @@ const (
 	// (facts A1).
 	platformPatience = 8 * time.Second
 	retryAfter       = "5"
+	// refusalsLogged: whoever knows the address can be refused as often as he
+	// likes, but fills no log. All are counted.
+	refusalsLogged = time.Minute
 
 	// smallBody is more than nearly all deliveries have (facts A1: 7 to 30 kB).
 	// Of larger ones, and of those that do not say, only a few are read at a
@@ -45,6 +49,7 @@ type Handler struct {
 	bot    *Bot
 	intake Intake
 	log    *slog.Logger
+	seldom *logs.Seldom
 	large  chan struct{}
 
 	// Source is asked at every request what is received now.
@@ -58,7 +63,7 @@ type Handler struct {
 // NewHandler returns the webhook of bot's Source.
 func NewHandler(bot *Bot, source func() gate.Source, intake Intake, log *slog.Logger) *Handler {
 	return &Handler{
-		bot: bot, intake: intake, log: log.With("source", bot.cfg.ID), large: make(chan struct{}, largeBodies),
+		bot: bot, intake: intake, log: log.With("source", bot.cfg.ID), seldom: logs.NewSeldom(refusalsLogged), large: make(chan struct{}, largeBodies),
 		Source: source, Count: func(Reason) {}, Now: time.Now,
 	}
 }
@@ -180,7 +185,7 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, ev Event) {
 }
 
 func (h *Handler) refuse(w http.ResponseWriter, f fault) {
-	h.log.Info("delivery refused", "reason", f.reason)
+	h.logRefusal(f.reason)
 	switch f.status {
 	case http.StatusServiceUnavailable:
 		h.later(w, f.reason)
@@ -190,6 +195,21 @@ func (h *Handler) refuse(w http.ResponseWriter, f fault) {
 	}
 	h.Count(f.reason)
 	reply(w, f.status, http.StatusText(f.status))
+}
+
+// logRefusal says what an operator can do about it, once in a while.
+func (h *Handler) logRefusal(r Reason) {
+	if !h.seldom.Now(string(r), h.Now()) {
+		return
+	}
+	switch r {
+	case ReasonSignature:
+		h.log.Warn("delivery refused: check the webhook secret", "reason", r)
+	case ReasonNoSignature:
+		h.log.Warn("delivery refused: set the webhook secret on GitHub", "reason", r)
+	default:
+		h.log.Info("delivery refused", "reason", r)
+	}
 }
 
 // later asks for the delivery to be made again: by the sweep, since GitHub does

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/gatehouse-bot/gatehouse/adapters/github"
 	"github.com/gatehouse-bot/gatehouse/adapters/github/githubsim"
@@ -69,6 +70,35 @@ func relabelled(from, to string) change {
 func formSigned(_ *world, b []byte, h http.Header) ([]byte, http.Header) {
 	h.Set("Content-Type", "application/x-www-form-urlencoded")
 	return []byte(url.Values{"payload": {string(b)}}.Encode()), h
+}
+
+func TestARefusalIsLoggedOnceAMinuteWithAHint(t *testing.T) {
+	t.Parallel()
+	w := identified(t)
+	now := time.Date(2026, 9, 10, 12, 0, 0, 0, time.UTC)
+	w.handler.Now = func() time.Time { return now }
+	for range 120 { // two minutes of a flood
+		h := http.Header{"Content-Type": {"application/json"}}
+		w.serve(http.MethodPost, []byte("{}"), h.Clone())
+		h.Set("X-Hub-Signature-256", githubsim.Sign("another secret", []byte("{}")))
+		w.serve(http.MethodPost, []byte("{}"), h)
+		now = now.Add(time.Second)
+	}
+	logged := w.logged.String()
+	for _, line := range []string{
+		`level=WARN msg="delivery refused: check the webhook secret" source=github-main reason=bad_signature`,
+		`level=WARN msg="delivery refused: set the webhook secret on GitHub" source=github-main reason=`,
+	} {
+		if n := strings.Count(logged, line); n != 2 {
+			t.Errorf("%d lines %s, want 2:\n%s", n, line, logged)
+		}
+	}
+	if n := strings.Count(logged, "\n"); n != 4 {
+		t.Errorf("%d lines, want 4:\n%s", n, logged)
+	}
+	if n := w.counted.of(github.ReasonSignature); n != 120 {
+		t.Errorf("counted %d, want 120", n)
+	}
 }
 
 func TestHandlerRefuses(t *testing.T) {
