@@ -248,10 +248,9 @@ func (s Setting) thread(chat, root string) gate.ThreadID {
 // keys are both ids: the documentation names either one, in different places
 // (facts section 0). A hit on one is a duplicate (TR-1).
 func (s Setting) keys(id gate.PlatformIDs) []string {
-	source := string(s.Config.ID)
-	keys := []string{source + ":message:" + id.Message}
+	keys := []string{gate.MessageKey(s.Config.ID, id.Message)} // as of what we send (TR-3)
 	if id.Event != "" {
-		keys = append(keys, source+":event:"+id.Event)
+		keys = append(keys, string(s.Config.ID)+":event:"+id.Event)
 	}
 	return keys
 }
