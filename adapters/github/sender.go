@@ -40,7 +40,7 @@ const ReasonNoQuestions = "questions on GitHub are not built yet"
 // onto the commit that Place.Root names, else into the conversation of that
 // number. A reaction goes on out.Message; a review, which takes none, shows it
 // on its pull request. Questions are not asked here yet: they are dropped, and
-// the approvals' own chat has them.
+// so reach nobody.
 func (s *Sender) Send(ctx context.Context, out gate.Outgoing) (gate.Sent, error) {
 	sent, err := s.send(ctx, out)
 	if err != nil {
