@@ -13,7 +13,7 @@ const (
 	RoleViewer       Role = "viewer"
 )
 
-// Admin is the listener for API, panel, MCP and metrics.
+// Admin is the listener for API and metrics.
 type Admin struct {
 	Listen string
 	Tokens []Token // at least one operator's

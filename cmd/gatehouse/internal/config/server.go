@@ -2,7 +2,7 @@ package config
 
 import "time"
 
-// Language is that of cards, notices and the panel.
+// Language is that of cards and notices.
 type Language string
 
 // The languages.
