@@ -125,20 +125,27 @@ func wokenByOthers(t *testing.T, url string) {
 	wokenThrough(t, there, here.Wake(t.Context()))
 }
 
-// slotMoves reshards a workspace there and back while it takes arrivals.
+// slotMoves reshards a workspace over all nodes while it takes arrivals, as it
+// is and with a replica to wait for, which here only pretends.
 func slotMoves(t *testing.T, c *redistest.Cluster) {
-	s := openStore(t, redisstore.Options{URL: c.URL, Workspace: "moving"})
-	l := startLoad(t, s, 4)
-	l.reach(50)
-	home := c.Owner(t, "{moving}:form")
-	for _, to := range append(c.Nodes, home) {
-		if to != c.Owner(t, "{moving}:form") {
-			c.Move(t, "{moving}:form", to)
-			l.reach(50)
+	waiting := clusterClient(t, c)
+	waiting.OnNewNode(func(node *redis.Client) { node.AddHook(&newer{onDisk: 1}) })
+	for ws, o := range map[string]redisstore.Options{
+		"moving": {URL: c.URL}, "moving-and-waiting": {Client: waiting, Replicas: 1},
+	} {
+		o.Workspace = ws
+		s, key := openStore(t, o), "{"+ws+"}:form"
+		l := startLoad(t, s, 4)
+		l.reach(50)
+		for _, to := range c.Nodes {
+			if to != c.Owner(t, key) {
+				c.Move(t, key, to)
+				l.reach(50)
+			}
 		}
+		l.stop()
+		l.allThere(t, s)
 	}
-	l.stop()
-	l.allThere(t, s)
 }
 
 func nodeDies(t *testing.T, c *redistest.Cluster) {

@@ -126,8 +126,10 @@ func (w *recordWriter) message(m *orchestrator.Message) {
 	id := string(m.ID)
 	w.put(orchestrator.KindMessage, id, m.Version, m, w.keep)
 	if m.Version == 0 {
-		w.list(w.keys.index(triggers), m.ReceivedAt, id)
-		w.list(w.keys.indexBy(triggers, "source", string(m.Source)), m.ReceivedAt, id)
+		for _, index := range []string{w.keys.index(triggers), w.keys.indexBy(triggers, "source", string(m.Source))} {
+			w.list(index, m.ReceivedAt, id)
+			w.p.lifetime(index, w.keep)
+		}
 	}
 	byThread := w.keys.indexBy(triggers, "thread", string(m.Thread))
 	w.list(byThread, m.ReceivedAt, id)

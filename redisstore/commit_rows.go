@@ -23,9 +23,9 @@ func (s *Store) decisions(p *program, c *orchestrator.Changes) error {
 		indices := []string{s.keys.index(decided), byThread, s.keys.indexBy(decided, "outcome", string(d.Outcome))}
 		for _, index := range indices {
 			p.write("ZADD", p.key(index), d.At.UnixMilli(), string(d.ID))
+			p.lifetime(index, s.retention.Records)
 		}
 		p.forget(d.At.Add(-s.retention.Records), indices...)
-		p.lifetime(byThread, s.retention.Records)
 	}
 	return nil
 }

@@ -35,14 +35,14 @@
 //	due:<kind>                       zset    –                     R C L E when which work is due; claimed: when the lease ends (RS-5)
 //	claims                           hash    –                     L C     "<kind> <key>": "<token> <claimed at>"
 //	token                            string  –                     L       the last token
-//	index:triggers                   zset    rows: records         R C     by received_at
-//	index:triggers:source:<source>   zset    rows: records         R C
+//	index:triggers                   zset    records, so its rows  R C     by received_at
+//	index:triggers:source:<source>   zset    records, so its rows  R C
 //	index:triggers:thread:<thread>   zset    records               R C
 //	index:tickets                    zset    rows: as the Ticket   C S     by created_at
 //	index:tickets:state:<state>      zset    rows: as the Ticket   C S
-//	index:decisions                  zset    rows: records         C       by at
+//	index:decisions                  zset    records, so its rows  C       by at
 //	index:decisions:thread:<thread>  zset    records               C
-//	index:decisions:outcome:<…>      zset    rows: records         C
+//	index:decisions:outcome:<…>      zset    records, so its rows  C
 //	index:threads                    zset    rows: as the Thread   C S     by last_activity
 //	index:versions                   zset    –                     C       by number
 //	index:questions                  zset    –                     C       open ones, by created_at

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -157,6 +158,66 @@ func TestRS9AReplicaIsUnavailable(t *testing.T) {
 	_, err := s.Receive(t.Context(), arrival("trg_1"))
 	if !errors.Is(err, orchestrator.ErrUnavailable) || !strings.Contains(err.Error(), "replica") {
 		t.Fatalf("Receive = %v, want a replica that takes no writes", err)
+	}
+	if err := c.SlaveOf(t.Context(), "NO", "ONE").Err(); err != nil {
+		t.Fatal(err)
+	}
+	work(t, s, 2)
+}
+
+// TestRS9AStalledRedisBoundsTimeAndMemory: many deliveries at once while Redis
+// stands still. Each is answered by its deadline, nothing piles up, and what is
+// sent again when it goes on is stored once.
+func TestRS9AStalledRedisBoundsTimeAndMemory(t *testing.T) {
+	t.Parallel()
+	srv := redistest.Start(t)
+	s := openStore(t, redisstore.Options{URL: srv.URL})
+	work(t, s, 0)
+	payload := otherRepository(t, 1)
+	deliver := func(n, try int, patience time.Duration) error {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		a := big(fmt.Sprintf("trg_%d_%d", n, try), payload)
+		a.Keys, a.Lane = []string{name("event:", n)}, "one"
+		_, err := s.Receive(ctx, a)
+		return err
+	}
+	srv.Pause(t)
+	const callers, rounds, patience = 200, 5, 200 * time.Millisecond
+	var before, during runtime.MemStats
+	runtime.ReadMemStats(&before)
+	var longest atomic.Int64
+	var wg sync.WaitGroup
+	for n := range callers {
+		wg.Go(func() {
+			for range rounds {
+				began := time.Now()
+				if err := deliver(n, 0, patience); !errors.Is(err, orchestrator.ErrUnavailable) {
+					t.Errorf("RS-9: Receive of a stalled redis = %v, want ErrUnavailable", err)
+				}
+				for took := int64(time.Since(began)); took > longest.Load(); {
+					longest.Store(took)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	runtime.GC()
+	runtime.ReadMemStats(&during)
+	grown := int64(during.HeapAlloc) - int64(before.HeapAlloc)
+	t.Logf("longest answer %v with %v patience, heap grown by %d KiB", time.Duration(longest.Load()), patience, grown>>10)
+	if took := time.Duration(longest.Load()); took > patience+2*time.Second {
+		t.Errorf("RS-9: an answer took %v", took)
+	}
+	if grown > 64<<20 {
+		t.Errorf("RS-9: the heap grew by %d MiB", grown>>20)
+	}
+	srv.Resume(t)
+	for n := range callers {
+		eventually(t, func() bool { return deliver(n, 1, 5*time.Second) == nil })
+	}
+	if d, err := s.Depths(t.Context()); err != nil || d.Inbox != callers {
+		t.Errorf("RS-9: the inbox has %d rows (%v), want each delivery once: %d", d.Inbox, err, callers)
 	}
 }
 

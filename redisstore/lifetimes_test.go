@@ -53,7 +53,7 @@ var lives = map[string]time.Duration{
 	"thread:live": -1, "thread:quiet": kept.Records, "ticket:active": -1, "ticket:ended": kept.Records,
 	"inputs:active": -1, "inputs:ended": kept.Records, "acts:active": -1, "acts:ended": kept.Records,
 	"eval:open": -1, "eval:done": kept.Records, "question:asked": -1, "question:closed": kept.Records,
-	"decision:": kept.Records, "index:": -1, "index:triggers:thread:": kept.Records, "index:decisions:thread:": kept.Records,
+	"decision:": kept.Records, "index:": -1, "index:triggers": kept.Records, "index:decisions": kept.Records,
 	"chat:": -1, "policy": -1, "form": -1, "inbox:": -1, "lane:": -1, "rows": -1, "due:": -1, "claims": -1, "token": -1,
 	"live": -1, "log": -1,
 }
@@ -216,4 +216,102 @@ func TestRS7AWorkspaceOfANewerLayoutIsRefused(t *testing.T) {
 	if _, err := redisstore.Open(t.Context(), redisstore.Options{Client: c, Workspace: "a{b}"}); err == nil {
 		t.Fatal("RS-1: Open took a workspace with braces")
 	}
+}
+
+// TestRS6AfterItsLifetimesAWorkspaceIsEmptyButForWhatStays: a whole story, all
+// of it done; then the time goes by.
+func TestRS6AfterItsLifetimesAWorkspaceIsEmptyButForWhatStays(t *testing.T) {
+	t.Parallel()
+	m, c := fastForward(t)
+	s := openStore(t, redisstore.Options{Client: c, Retention: kept})
+	for n := range 5 {
+		finish(t, s, n)
+	}
+	before, err := c.DBSize(t.Context()).Result()
+	if err != nil || before < 50 {
+		t.Fatalf("DBSize = %d, %v, want a story", before, err)
+	}
+	m.FastForward(kept.Raw)
+	if keys := named(t, c, "raw:"); len(keys) > 0 {
+		t.Errorf("RS-6: after retention.raw there are %v", keys)
+	}
+	m.FastForward(kept.Dedupe - kept.Raw)
+	if keys := append(named(t, c, "key:"), named(t, c, "said:")...); len(keys) > 0 {
+		t.Errorf("RS-6: after retention.dedupe there are %v", keys)
+	}
+	m.FastForward(kept.Records - kept.Dedupe)
+	// The lines of the log are as old as the server's clock says.
+	if _, err := s.Sweep(t.Context(), time.Now().Add(2*kept.Records)); err != nil {
+		t.Fatal(err)
+	}
+	m.FastForward(time.Minute) // the marks of Sweep's own operations
+	stays := map[string]bool{"log": true, "form": true, "token": true, "policy": true, "chat:dm": true}
+	if n, err := c.XLen(t.Context(), "{w}:log").Result(); n > 0 || err != nil {
+		t.Errorf("RS-6: the log has %d lines, %v", n, err)
+	}
+	for _, k := range named(t, c, "") {
+		if !stays[strings.TrimPrefix(k, "{w}:")] {
+			t.Errorf("RS-6: after all lifetimes and Sweep there is %s: %s", k, content(t, c, k))
+		}
+	}
+}
+
+// finish does a piece of work from its arrival to its end.
+func finish(t *testing.T, s *redisstore.Store, n int) {
+	t.Helper()
+	id, th, tk := name("trg_", n), gate.ThreadID(name("th_", n)), gate.TicketID(name("tkt_", n))
+	a := arrival(id)
+	a.Trigger.Thread, a.Lane = th, string(th)
+	if _, err := s.Receive(t.Context(), a); err != nil {
+		t.Fatal(err)
+	}
+	commit := func(c orchestrator.Changes) {
+		t.Helper()
+		if err := s.Commit(t.Context(), c); err != nil {
+			t.Fatalf("Commit: %v", err)
+		}
+	}
+	chat := orchestrator.Chat{Key: "dm"}
+	if st, err := s.Load(t.Context(), orchestrator.Want{Chats: []string{"dm"}}); err != nil {
+		t.Fatal(err)
+	} else if known, ok := st.Chats["dm"]; ok {
+		chat = known
+	}
+	inbox := claimOne(t, s, orchestrator.DueInbox)
+	first := orchestrator.Changes{
+		Threads:   []orchestrator.Thread{{ID: th, LastActivity: start, Queue: []gate.TriggerID{a.Trigger.ID}}},
+		Tickets:   []orchestrator.Ticket{{ID: tk, State: orchestrator.TicketActive, CreatedAt: start}},
+		Messages:  []orchestrator.Message{message(t, s, a.Trigger.ID)},
+		Evals:     []orchestrator.Eval{{ID: gate.EvalID(name("evl_", n)), Undecided: []gate.TriggerID{a.Trigger.ID}}},
+		Chats:     []orchestrator.Chat{chat},
+		Questions: []approvals.Question{{ID: approvals.ID(name("q_", n)), Status: approvals.StatusOpen, CreatedAt: start}},
+		Inputs:    []orchestrator.Input{{Ticket: tk, Seq: 1}},
+		Acts:      []orchestrator.Act{{Ticket: tk, Key: "k"}},
+		Seen:      []string{name("echo", n)},
+		Claim:     &inbox, Took: []gate.TriggerID{a.Trigger.ID},
+	}
+	first.Out = []gate.Outgoing{{ID: name("o", n), Lane: name("l", n), CreatedAt: start}}
+	first.Due = []approvals.Due{{Kind: orchestrator.DueTurn, Key: string(tk), At: start}, {Kind: approvals.DueDeadline, Key: name("q_", n), At: start}}
+	first.Log = []approvals.Record{{Type: "x", At: start}}
+	commit(first)
+	out := claimOne(t, s, orchestrator.DueOutbox)
+	commit(orchestrator.Changes{Claim: &out, SentIDs: []string{name("o", n)}})
+	turn, deadline := claimOne(t, s, orchestrator.DueTurn), claimOne(t, s, approvals.DueDeadline)
+	commit(orchestrator.Changes{Claim: &deadline, Questions: []approvals.Question{{ID: approvals.ID(name("q_", n)), Version: 1, Status: approvals.StatusAnswered, CreatedAt: start}}})
+	commit(orchestrator.Changes{
+		Claim:     &turn,
+		Threads:   []orchestrator.Thread{{ID: th, Version: 1, LastActivity: start, Tickets: []orchestrator.ThreadTicket{{Ticket: tk}}}},
+		Tickets:   []orchestrator.Ticket{{ID: tk, Version: 1, State: orchestrator.TicketEnded, CreatedAt: start}},
+		Evals:     []orchestrator.Eval{{ID: gate.EvalID(name("evl_", n)), Version: 1}},
+		Decisions: []orchestrator.Decision{{ID: orchestrator.DecisionID(name("dec_", n)), Thread: th, Outcome: orchestrator.Ignored, At: start}},
+	})
+}
+
+func named(t *testing.T, c redis.UniversalClient, kind string) []string {
+	t.Helper()
+	keys, err := c.Keys(t.Context(), "{w}:"+kind+"*").Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return keys
 }

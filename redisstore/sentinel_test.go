@@ -93,11 +93,11 @@ func TestRS8ASentinelIsSaidToLoseWithoutReplicas(t *testing.T) {
 	}
 	two := openStore(t, redisstore.Options{URL: w.URL, Workspace: "two", Replicas: 2})
 	work(t, two, 1)
-	w.Replica(t).Pause(t)
+	w.Replicas(t)[0].Pause(t)
 	if _, err := two.Receive(t.Context(), arrival("trg_2")); !errors.Is(err, orchestrator.ErrUnavailable) {
 		t.Errorf("RS-8: Receive with a replica stalled = %v, want ErrUnavailable", err)
 	}
-	w.Replica(t).Resume(t)
+	w.Replicas(t)[0].Resume(t)
 	// The platform sends again, under another Trigger id: its first id counts.
 	again := arrival("trg_3")
 	again.Keys = arrival("trg_2").Keys
@@ -110,4 +110,32 @@ func TestRS8ASentinelIsSaidToLoseWithoutReplicas(t *testing.T) {
 	if id, err := two.Known(t.Context(), "event:trg_2"); r != orchestrator.Duplicate || err != nil || id != "trg_2" {
 		t.Errorf("RS-8: the retry is %s of %s (%v), want a duplicate of trg_2", r, id, err)
 	}
+	losesWithoutWait(t, w, s)
+}
+
+// losesWithoutWait shows that the tests above have teeth: what no replica has
+// is acknowledged without redis.replicas, and lost by a fail-over.
+func losesWithoutWait(t *testing.T, w *redistest.Sentinel, s *redisstore.Store) {
+	t.Helper()
+	master, replicas := w.Master(t), w.Replicas(t)
+	for _, r := range replicas {
+		r.Pause(t)
+	}
+	mustDo(t, master, "CLIENT", "KILL", "TYPE", "replica")
+	if r, err := s.Receive(t.Context(), arrival("trg_lost")); err != nil || r != orchestrator.Stored {
+		t.Fatalf("Receive without replicas = %s, %v, want it to be acknowledged", r, err)
+	}
+	careful := openStore(t, redisstore.Options{URL: w.URL, Workspace: "careful", Replicas: 1})
+	if _, err := careful.Receive(t.Context(), arrival("trg_1")); !errors.Is(err, orchestrator.ErrUnavailable) {
+		t.Errorf("RS-8: Receive with one replica to wait for = %v, want ErrUnavailable", err)
+	}
+	master.Kill()
+	for _, r := range replicas {
+		r.Resume(t)
+	}
+	w.WaitFailover(t, master)
+	eventually(t, func() bool {
+		_, err := s.Known(t.Context(), "event:trg_lost")
+		return errors.Is(err, orchestrator.ErrNotFound)
+	})
 }

@@ -33,12 +33,19 @@ func TestMain(m *testing.M) {
 // trial is a client of a miniredis in this process.
 func trial(t testing.TB) redis.UniversalClient {
 	t.Helper()
+	_, c := fastForward(t)
+	return c
+}
+
+// fastForward is a miniredis in this process whose time can be moved on.
+func fastForward(t testing.TB) (*miniredis.Miniredis, redis.UniversalClient) {
+	t.Helper()
 	m := miniredis.NewMiniRedis()
 	c := redis.NewClient(&redis.Options{
 		Dialer: func(context.Context, string, string) (net.Conn, error) { return m.Dial() },
 	})
 	t.Cleanup(func() { _ = c.Close(); m.Close() })
-	return c
+	return m, c
 }
 
 // server is a client of a real redis-server.

@@ -30,10 +30,11 @@ func (n *newer) DialHook(next redis.DialHook) redis.DialHook {
 
 func (n *newer) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		if cmd.Name() != "command" {
+		asks, ours := cmd.(*redis.Cmd) // the driver asks for commands, too
+		if !ours || cmd.Name() != "command" {
 			return next(ctx, cmd)
 		}
-		cmd.(*redis.Cmd).SetVal([]any{[]any{"waitaof"}})
+		asks.SetVal([]any{[]any{"waitaof"}})
 		return nil
 	}
 }
@@ -41,6 +42,9 @@ func (n *newer) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 func (n *newer) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		last := cmds[len(cmds)-1]
+		if last.Name() != "wait" && last.Name() != "waitaof" {
+			return next(ctx, cmds)
+		}
 		if err := next(ctx, cmds[:len(cmds)-1]); err != nil {
 			return err
 		}

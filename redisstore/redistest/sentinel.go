@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -76,16 +77,11 @@ func (s *Sentinel) Master(t testing.TB) *Server {
 	return m
 }
 
-// Replica is one of the servers that are not the master.
-func (s *Sentinel) Replica(t testing.TB) *Server {
+// Replicas are the servers that are not the master.
+func (s *Sentinel) Replicas(t testing.TB) []*Server {
 	t.Helper()
 	m := s.Master(t)
-	for _, srv := range s.Servers {
-		if srv != m {
-			return srv
-		}
-	}
-	return nil
+	return slices.DeleteFunc(slices.Clone(s.Servers), func(srv *Server) bool { return srv == m })
 }
 
 func (s *Sentinel) master() (*Server, error) {

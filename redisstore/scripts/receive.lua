@@ -41,9 +41,9 @@ redis.call('RPUSH', KEYS[4], id)
 if redis.call('HEXISTS', KEYS[6], ARGV[9]) == 0 then
   redis.call('ZADD', KEYS[5], 'LT', ARGV[10], ARGV[8])
 end
-redis.call('ZADD', KEYS[7], ARGV[11], id)
-redis.call('ZADD', KEYS[8], ARGV[11], id)
-redis.call('ZADD', KEYS[9], ARGV[11], id)
-redis.call('PEXPIRE', KEYS[9], ARGV[3])
+for i = 7, 9 do
+  redis.call('ZADD', KEYS[i], ARGV[11], id)
+  redis.call('PEXPIRE', KEYS[i], ARGV[3])
+end
 redis.call('PUBLISH', ARGV[12], '1')
 return 'stored'
