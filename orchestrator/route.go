@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -347,7 +348,7 @@ func (w *work) stop(m *Message, it Item, r Ruling) Result {
 		return refused(CodeNotOnTicketThread, "the message is not on one of that ticket's own threads")
 	}
 	d := w.decide(m, ActStop, Stopped, t.ID, it.Reason, r)
-	w.endByPerson(t, EndStopped, m.Sender.Name, m.ID)
+	w.endByPerson(t, EndStopped, cmp.Or(m.Sender.Name, m.Sender.ID), m.ID) // Feishu names nobody
 	if !w.owned(m) {
 		m.State, m.Owners = StateDecided, nil
 	}

@@ -162,6 +162,7 @@ func (h *house) settle() {
 
 type words struct {
 	from    string
+	name    string // as the platform gives it; Feishu gives none
 	text    string
 	root    string
 	mention bool
@@ -194,7 +195,7 @@ func (h *house) trySay(s words) (string, error) {
 	return s.id, h.svc.Receive(h.t.Context(), gate.Arrival{
 		Trigger: gate.Trigger{
 			Source: "feishu", Scope: gate.ChatScope(chat), Thread: thread, Place: gate.Place{Chat: chat, Root: root},
-			Kind: gate.KindMessage, Sender: gate.Sender{Kind: gate.Person, ID: s.from, Name: s.from},
+			Kind: gate.KindMessage, Sender: gate.Sender{Kind: gate.Person, ID: s.from, Name: s.name},
 			Addressing: addressing, Text: s.text, Plain: s.text, IDs: gate.PlatformIDs{Message: s.id}, OccurredAt: time.Now(),
 		},
 		Keys: []string{gate.MessageKey("feishu", s.id)}, Lane: string(thread), OnlyIfLive: addressing == gate.NotAddressed,
@@ -357,6 +358,22 @@ func TestStory(t *testing.T) {
 			}
 		})
 	})
+	for name, want := range map[string]string{"林岚": "林岚", "": listed} {
+		t.Run("the Ticket says who stopped it, by the id where the platform gives no name: "+want, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				h := newHouse(t, approvalScript()...)
+				h.run()
+				root := h.say(words{from: listed, name: name, text: "1.4.2", mention: true})
+				h.settle()
+				h.say(words{from: listed, name: name, text: "停", root: root})
+				h.settle()
+				if end := h.ticket().End; end == nil || end.Reason != orchestrator.EndStopped || end.By != want {
+					t.Errorf("ticket ended %+v, want it stopped by %s", end, want)
+				}
+			})
+		})
+	}
 	t.Run("an approval that nobody answers is unavailable, and the work is told (DE-6, AP-2)", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
