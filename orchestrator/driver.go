@@ -56,23 +56,36 @@ func (c *Considerer) Handle(ctx context.Context, claim Claim) error {
 	if err := c.Service.FormEval(ctx, id, c.Session); err != nil {
 		return fmt.Errorf("form eval of %s: %w", id, err)
 	}
-	h, err := c.Service.handout(ctx, id)
-	if err != nil {
-		return err
-	}
-	items, err := c.Driver.Consider(ctx, h)
-	if err != nil {
-		return fmt.Errorf("consider %s: %w", id, err)
-	}
-	for _, it := range items {
-		if err := c.route(ctx, h, it); err != nil {
+	for left := 1; left > 0; {
+		var err error
+		if left, err = c.consider(ctx, id); err != nil {
 			return err
 		}
 	}
-	if err := c.Service.AckNotices(ctx, id, ids(h.Notices)); err != nil {
-		return fmt.Errorf("acknowledge notices: %w", err)
-	}
 	return c.Service.considered(ctx, claim)
+}
+
+// consider takes one hand-out through the driver. It returns how many
+// candidates the driver left for the next one, which it sees the effect of this
+// one in; 0 when this one had none.
+func (c *Considerer) consider(ctx context.Context, id gate.ThreadID) (left int, err error) {
+	h, err := c.Service.handout(ctx, id)
+	if err != nil {
+		return 0, err
+	}
+	items, err := c.Driver.Consider(ctx, h)
+	if err != nil {
+		return 0, fmt.Errorf("consider %s: %w", id, err)
+	}
+	for _, it := range items {
+		if err := c.route(ctx, h, it); err != nil {
+			return 0, err
+		}
+	}
+	if err := c.Service.AckNotices(ctx, id, ids(h.Notices)); err != nil {
+		return 0, fmt.Errorf("acknowledge notices: %w", err)
+	}
+	return c.Service.undecided(ctx, h)
 }
 
 func (c *Considerer) route(ctx context.Context, h Handout, it Routed) error {
@@ -140,6 +153,19 @@ func (s *Service) handout(ctx context.Context, id gate.ThreadID) (Handout, error
 	return h, nil
 }
 
+// undecided counts the candidates of a hand-out that still need an item, or 0
+// if none of them was decided.
+func (s *Service) undecided(ctx context.Context, h Handout) (int, error) {
+	if h.Eval == nil {
+		return 0, nil
+	}
+	now, err := s.handout(ctx, h.Thread.ID)
+	if err != nil || now.Eval == nil || now.Eval.ID != h.Eval.ID || len(now.Candidates) >= len(h.Candidates) {
+		return 0, err
+	}
+	return len(now.Candidates), nil
+}
+
 func pick(all map[gate.TriggerID]Message, ids []gate.TriggerID) []Message {
 	var list []Message
 	for _, id := range ids {
@@ -184,7 +210,8 @@ type Builtin struct {
 	Settings Settings
 }
 
-// Consider decides every candidate of the hand-out.
+// Consider decides every candidate of the hand-out, up to one that becomes a
+// Ticket: those behind it can be attached to that.
 func (b Builtin) Consider(_ context.Context, h Handout) ([]Routed, error) {
 	var items []Routed
 	for _, m := range h.Notices {
@@ -194,6 +221,9 @@ func (b Builtin) Consider(_ context.Context, h Handout) ([]Routed, error) {
 	}
 	for _, m := range h.Candidates {
 		items = append(items, b.candidate(h, m)...)
+		if n := len(items); n > 0 && items[n-1].Action == ActAccept {
+			break
+		}
 	}
 	return items, nil
 }

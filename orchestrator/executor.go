@@ -71,18 +71,19 @@ func (r *Runner) turn(ctx context.Context, id gate.TicketID, ex Executor) error 
 		return err
 	}
 	turn, err := s.turnInputs(ctx, id)
-	if err != nil || len(turn.Inputs) == 0 {
+	if err != nil {
 		return err
 	}
-	if err := ex.Turn(ctx, turn); err != nil {
-		return err
+	if len(turn.Inputs) > 0 {
+		if err := ex.Turn(ctx, turn); err != nil {
+			return err
+		}
 	}
 	t, asking, err := s.turnOf(ctx, id)
 	if err != nil || asking || !t.Active() {
 		return err
 	}
-	last := turn.Inputs[len(turn.Inputs)-1].Seq
-	_, err = s.Act(ctx, id, Command{Verb: VerbTurnEnd, Upto: last})
+	_, err = s.Act(ctx, id, Command{Verb: VerbTurnEnd, Upto: turn.Ticket.Delivered})
 	return err
 }
 
@@ -125,6 +126,7 @@ func (s *Service) turnInputs(ctx context.Context, id gate.TicketID) (Turn, error
 		}
 		turn.Inputs = append(turn.Inputs, full)
 	}
+	turn.Inputs = t.kept(turn.Inputs)
 	return turn, nil
 }
 

@@ -18,7 +18,7 @@ func (w *work) end(t *Ticket, reason EndReason, by string, except gate.TriggerID
 		}
 	}
 	t.State, t.End = TicketEnded, &End{Reason: reason, By: by, At: w.Now}
-	t.Turn, t.Upto, t.Held, t.Former, t.ActiveAt = false, 0, nil, nil, w.Now
+	t.Turn, t.Upto, t.Held, t.Former, t.ActiveAt, t.Past = false, 0, nil, nil, w.Now, t.Seq
 	w.c.Cancel = append(w.c.Cancel, approvals.Due{Kind: DueTurn, Key: string(t.ID)})
 	w.cancelQuestions(t, "ticket ended", func(*approvals.Question) bool { return true })
 	w.release(t, left, except)
@@ -55,6 +55,22 @@ func StopByCommand(s State, id gate.TicketID, by string, f Facts) (Changes, erro
 		w.endByPerson(t, EndManualStop, by, "")
 	}
 	return w.done(), nil
+}
+
+// kept leaves out the messages that left the Ticket when it ended: they are the
+// gate's again, or somebody else's (EN-2), and are not handed over when the Ticket
+// is resumed. One that came back since has an Input of its own.
+func (t *Ticket) kept(inputs []TurnInput) []TurnInput {
+	last := map[gate.TriggerID]int{}
+	for _, in := range inputs {
+		if in.Owned {
+			last[in.Trigger] = in.Seq
+		}
+	}
+	return slices.DeleteFunc(inputs, func(in TurnInput) bool {
+		left := in.Message != nil && !slices.Contains(in.Message.Owners, t.ID)
+		return in.Owned && in.Seq <= t.Past && (left || in.Seq != last[in.Trigger])
+	})
 }
 
 // cover records that a Report or turn end deals with the Inputs up to a seq.

@@ -93,6 +93,8 @@ type Ticket struct {
 	Seq       int `json:"seq"`
 	Delivered int `json:"delivered"`
 	Covered   int `json:"covered"`
+	// Past is the last Input of before the Ticket's latest end.
+	Past int `json:"past,omitempty"`
 	// Upto is what a Report or turn end covers by default: the last Input that
 	// was delivered before the first action of this turn; 0: none acted yet.
 	Upto int    `json:"upto,omitempty"`
