@@ -182,6 +182,9 @@ func (w *work) sleeping(th *Thread) []*Ticket {
 
 func (w *work) revalidate(t *Ticket) gate.Revalidation {
 	m := &t.Mandate
+	if w.Pauses.Hold(m.Source) {
+		return gate.Revalidation{Outcome: gate.Waits, Rule: "RE-3", Reason: reasonPaused}
+	}
 	return gate.Revalidate(m, w.Sources[m.Source], w.Policy, w.lists(m.Source, m.Sender))
 }
 
@@ -189,7 +192,7 @@ func (w *work) revalidate(t *Ticket) gate.Revalidation {
 // first (EN-4).
 func (w *work) reopen(t *Ticket) {
 	t.Former, t.End, t.State, t.Report = t.End, nil, TicketActive, nil
-	t.Told = w.Policy.Version
+	t.Told, t.Checked = w.Policy.Version, w.Pauses.ended(t.Mandate.Source)
 	waiting := t.Waiting
 	t.Waiting = nil
 	for _, id := range waiting {

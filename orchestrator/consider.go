@@ -19,7 +19,7 @@ func FormEval(s State, id gate.ThreadID, session string, f Facts) Changes {
 	if e := w.evals[th.Eval]; e != nil && e.PolicyVersion != f.Policy.Version {
 		w.discard(e, th)
 	}
-	if th.Eval == "" {
+	if th.Eval == "" && !w.Pauses.Hold(th.Source) {
 		w.formEval(th, session)
 	}
 	return w.done()

@@ -19,6 +19,8 @@ type Facts struct {
 	// Lists holds today's lists of every sender that the State names.
 	Lists    map[Who]gate.Lists
 	Settings Settings
+	// Pauses say whose processing is held up (RE-3).
+	Pauses Pauses
 	// NewID returns a fresh id with that prefix ("tkt_").
 	NewID func(prefix string) string
 }

@@ -253,7 +253,8 @@ func (w *work) newTicket(m *Message, it Item, executor string, listed bool, rule
 	t := &Ticket{
 		ID: gate.TicketID(w.NewID("tkt_")), Title: oneLine(it.Title, 80), Brief: it.Brief,
 		Executor: executor, State: TicketActive, CreatedAt: w.Now, ActiveAt: w.Now,
-		Anchor: m.IDs.Message, Direct: m.Addressing == gate.Direct,
+		Checked: w.Pauses.ended(m.Source),
+		Anchor:  m.IDs.Message, Direct: m.Addressing == gate.Direct,
 		Subs: []Subscription{{Thread: m.Thread, Kind: SubOwn}},
 		Mandate: gate.Mandate{
 			State: gate.MandateActive, Source: m.Source, Scope: m.Scope, Thread: m.Thread, Place: m.Place,

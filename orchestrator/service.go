@@ -95,7 +95,8 @@ func (s *Service) load(ctx context.Context, want Want) (State, facts, error) {
 	}
 	f := Facts{
 		Now: s.Now(), Policy: &p.Policy, Sources: s.Sources, Settings: s.Settings, NewID: s.NewID,
-		Lists: s.listsOf(ctx, &st),
+		Pauses: p.Pauses,
+		Lists:  s.listsOf(ctx, &st),
 	}
 	return st, facts{f, p.Version}, nil
 }

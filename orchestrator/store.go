@@ -77,6 +77,9 @@ type PolicyRecord struct {
 	File string    `json:"file,omitempty"`
 	By   string    `json:"by,omitempty"`
 	At   time.Time `json:"at,omitzero"`
+	// Pauses are no part of the Policy; they stand here so that every commit
+	// is made under the pauses that it saw.
+	Pauses Pauses `json:"pauses,omitzero"`
 
 	Version int64 `json:"-"`
 }

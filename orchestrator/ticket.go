@@ -112,7 +112,10 @@ type Ticket struct {
 	Former *End `json:"former,omitempty"`
 	// Told is the Policy version that its Executor knows of, if that is newer
 	// than its Mandate's (PV-4).
-	Told      int       `json:"told,omitempty"`
+	Told int `json:"told,omitempty"`
+	// Checked counts the pauses of its Source that had ended when its Mandate
+	// was last looked at (RE-3).
+	Checked   int       `json:"checked,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 	// ActiveAt is its newest activity (RE-1a).
 	ActiveAt time.Time `json:"active_at"`

@@ -76,8 +76,8 @@ func wire(cfg *config.Config, store opened, log *slog.Logger, driver func(orches
 	runner := &orchestrator.Runner{Service: g.service, Executors: executors(cfg)}
 	outbox := &orchestrator.Outbox{Service: g.service, Senders: senders, Keep: outboxKeep}
 	handlers := g.service.Handlers()
-	handlers[orchestrator.DueEval] = considerer.Handle
-	handlers[orchestrator.DueTurn] = runner.Handle
+	handlers[orchestrator.DueEval] = g.service.Unpaused(considerer.Handle)
+	handlers[orchestrator.DueTurn] = g.service.Unpaused(runner.Handle)
 	handlers[orchestrator.DueOutbox] = outbox.Handle
 	g.worker = orchestrator.NewWorker(orchestrator.WorkerConfig{
 		Queue: store, States: store, Handlers: handlers,
