@@ -44,6 +44,12 @@ type Config struct {
 	Hosts []string
 	// TurnTimeout is an executor's turn_timeout; not positive, or nil: 30 min.
 	TurnTimeout func(executor string) time.Duration
+	// Policy, Versions, Pauser and ParsePolicy are what the calls on the Policy
+	// and on pauses need; without them those are 404.
+	Policy      Policies
+	Versions    Versions
+	Pauser      Pauser
+	ParsePolicy ParsePolicy
 	// Metrics answers GET /metrics. Nil: 404.
 	Metrics http.Handler
 	Now     func() time.Time
@@ -58,6 +64,10 @@ type api struct {
 	ready       func(context.Context) error
 	turnTimeout func(string) time.Duration
 	metrics     http.Handler
+	policy      Policies
+	versions    Versions
+	pauser      Pauser
+	parsePolicy ParsePolicy
 	table       table
 	tokens      keyring
 	hosts       hosts
@@ -69,6 +79,7 @@ type api struct {
 func New(c Config) http.Handler {
 	a := &api{
 		lists: c.Lists, records: c.Records, status: c.Status, ready: c.Ready, turnTimeout: c.TurnTimeout, metrics: c.Metrics,
+		policy: c.Policy, versions: c.Versions, pauser: c.Pauser, parsePolicy: c.ParsePolicy,
 		table: newTable(routes()), tokens: newKeyring(c.Tokens), hosts: newHosts(c.Hosts), now: c.Now, log: c.Log,
 	}
 	if a.status == nil {

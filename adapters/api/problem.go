@@ -12,17 +12,19 @@ import (
 
 // What this package itself refuses.
 var (
-	errNoRoute      = errors.New("no such route")
-	errWrongMethod  = errors.New("method not allowed")
-	errWrongHost    = errors.New("wrong host")
-	errUnauthorized = errors.New("no token, or an unknown one")
-	errForbidden    = errors.New("role may not call this")
-	errBadQuery     = errors.New("bad query")
-	errNotReady     = errors.New("not ready")
-	errPanic        = errors.New("panic")
-	errMedia        = errors.New("body is not JSON by its content type")
-	errBadBody      = errors.New("bad body")
-	errBodyTooLarge = errors.New("body too large")
+	errNoRoute       = errors.New("no such route")
+	errWrongMethod   = errors.New("method not allowed")
+	errWrongHost     = errors.New("wrong host")
+	errUnauthorized  = errors.New("no token, or an unknown one")
+	errForbidden     = errors.New("role may not call this")
+	errBadQuery      = errors.New("bad query")
+	errNotReady      = errors.New("not ready")
+	errPanic         = errors.New("panic")
+	errMedia         = errors.New("body is not JSON by its content type")
+	errBadBody       = errors.New("bad body")
+	errBodyTooLarge  = errors.New("body too large")
+	errNoIfMatch     = errors.New("no If-Match")
+	errInvalidPolicy = errors.New("invalid policy")
 )
 
 // badQuery is an errBadQuery. It is the sentence that the caller gets: what is
@@ -46,6 +48,9 @@ type problem struct {
 	Code   string `json:"code"`
 	Detail string `json:"detail"`
 
+	// Faults are all that is wrong with a Policy.
+	Faults []string `json:"faults,omitempty"`
+
 	retryAfter int // seconds; 0: trying again does not help
 }
 
@@ -67,6 +72,10 @@ var answers = []struct {
 	{errMedia, 415, "unsupported_media_type", "Send JSON, as application/json.", 0},
 	{errBadBody, 400, "invalid_json", "The body is not one well-formed JSON value of the right shape.", 0},
 	{errBodyTooLarge, 413, "too_large", "The body is too large.", 0},
+
+	{errNoIfMatch, 428, "if_match_required", "Name the version that the edit started from: If-Match with the ETag of GET /v1/policy.", 0},
+	{orchestrator.ErrOutdated, 412, "outdated", "The policy changed since that version; read it again.", 0},
+	{errInvalidPolicy, 422, "invalid_policy", "The policy is not valid; faults names every mistake. Nothing was changed.", 0},
 
 	{orchestrator.ErrNotFound, 404, "not_found", "There is no such object, or it is not yours.", 0},
 	{approvals.ErrNotFound, 404, "not_found", "There is no such object, or it is not yours.", 0},
@@ -94,6 +103,10 @@ func problemOf(err error) problem {
 			var q badQuery
 			if errors.As(err, &q) {
 				p.Detail = string(q)
+			}
+			var wrong invalidPolicy
+			if errors.As(err, &wrong) {
+				p.Faults = wrong
 			}
 			return p
 		}

@@ -65,7 +65,11 @@ func TestTheStoreIsAway(t *testing.T) {
 	story(t, w)
 	w.mem.Away(fmt.Errorf("dial 10.0.0.9: %w", orchestrator.ErrUnavailable))
 	for _, row := range matrix {
-		target := objects.Replace(strings.TrimPrefix(row.call, "GET "))
+		method, path, _ := strings.Cut(row.call, " ")
+		if method != http.MethodGet || strings.HasPrefix(row.want, "404") {
+			continue // has a body, or is not plugged in here
+		}
+		target := objects.Replace(path)
 		want := 503
 		switch target {
 		case "/healthz", "/metrics", "/v1/status", "/v1/capabilities":

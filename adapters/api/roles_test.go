@@ -24,6 +24,14 @@ var matrix = []struct{ call, want string }{
 	{"GET /v1/tickets", "200 200 200 200 401 401"},
 	{"GET /v1/tickets/{id}", "200 200 200 404 401 401"}, // the Ticket is another executor's
 	{"GET /v1/decisions", "200 200 200 403 401 401"},
+	// No Policy is plugged in here: who may call gets 404.
+	{"GET /v1/policy", "404 404 404 403 401 401"},
+	{"PUT /v1/policy", "404 403 403 403 401 401"},
+	{"GET /v1/policy/versions", "404 404 404 403 401 401"},
+	{"POST /v1/policy/explain", "404 404 404 403 401 401"},
+	{"POST /v1/policy/backtest", "404 404 404 403 401 401"},
+	{"POST /v1/pause", "404 403 403 403 401 401"},
+	{"POST /v1/resume", "404 403 403 403 401 401"},
 }
 
 var objects = strings.NewReplacer(

@@ -41,6 +41,13 @@ func routes() []route {
 		{get, "/v1/tickets", all, false, (*api).listTickets},
 		{get, "/v1/tickets/{id}", all, false, (*api).getTicket},
 		{get, "/v1/decisions", readers, false, (*api).listDecisions},
+		{get, "/v1/policy", readers, false, (*api).getPolicy},
+		{http.MethodPut, "/v1/policy", []Role{Operator}, false, (*api).putPolicy},
+		{get, "/v1/policy/versions", readers, false, (*api).listPolicyVersions},
+		{http.MethodPost, "/v1/policy/explain", readers, false, (*api).explainPolicy},
+		{http.MethodPost, "/v1/policy/backtest", readers, false, (*api).backtestPolicy},
+		{http.MethodPost, "/v1/pause", []Role{Operator}, false, (*api).pause},
+		{http.MethodPost, "/v1/resume", []Role{Operator}, false, (*api).resume},
 	}
 }
 

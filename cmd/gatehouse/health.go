@@ -127,7 +127,8 @@ func (g *gateway) adminHandler() http.Handler {
 		tokens = append(tokens, api.Token{Name: t.Name, Secret: t.Token.Reveal(), Role: api.Role(t.Role), Executor: t.Executor})
 	}
 	return api.New(api.Config{
-		Lists: g.store, Records: g.store, Status: g.health.entries, Ready: g.health.ready,
+		Lists: g.store, Records: g.store, Versions: g.store, Policy: g.service, Pauser: g.service, ParsePolicy: g.parsePolicy,
+		Status: g.health.entries, Ready: g.health.ready,
 		Tokens: tokens, Hosts: []string{g.cfg.Admin.Listen, g.cfg.PublicURL},
 		TurnTimeout: func(name string) time.Duration { return g.cfg.Executors[name].TurnTimeout },
 		Metrics:     g.count.handler(g.store), Now: time.Now, Log: g.log,
