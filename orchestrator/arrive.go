@@ -22,6 +22,7 @@ func Arrive(s State, id gate.TriggerID, f Facts) Changes {
 
 func (w *work) arrive(m *Message) {
 	w.place(m)
+	m.Late = w.Settings.LateAfter > 0 && m.ReceivedAt.Sub(m.OccurredAt) > w.Settings.LateAfter
 	th := w.threads[m.Thread]
 	if why := w.unreceived(m, th); why != "" {
 		m.drop(why)
@@ -138,6 +139,9 @@ func (w *work) input(t *Ticket, in Input) (seq int) {
 	t.Seq++
 	in.ID, in.Ticket, in.Seq, in.At = w.NewID("inp_"), t.ID, t.Seq, w.Now
 	w.c.Inputs = append(w.c.Inputs, in)
+	if m := w.messages[in.Trigger]; m != nil {
+		m.Given = true
+	}
 	t.ActiveAt = w.Now
 	w.due(DueTurn, string(t.ID))
 	return in.Seq

@@ -98,7 +98,7 @@ func (w *work) rank(id gate.TriggerID) int {
 
 // fall makes a candidate that is admitted no more not_admitted.
 func (w *work) fall(m *Message) {
-	m.reject(m.Admission.Reason)
+	w.reject(m, m.Admission.Reason)
 	w.settleWith(m, nil)
 	w.refuse(m)
 }

@@ -21,6 +21,8 @@ type Facts struct {
 	Settings Settings
 	// Pauses say whose processing is held up (RE-3).
 	Pauses Pauses
+	// Usage is what the senders of new messages have used of the limits (AD-13).
+	Usage map[gate.TriggerID]gate.Usage
 	// NewID returns a fresh id with that prefix ("tkt_").
 	NewID func(prefix string) string
 }
@@ -44,8 +46,12 @@ type Settings struct {
 	EvalTimeout time.Duration
 	MaxRequeues int
 	DirectQuiet time.Duration
-	// LateAfter: an older Trigger is marked as late (TR-6).
+	// LateAfter: a Trigger that arrives longer after it happened is late (TR-6).
 	LateAfter time.Duration
+	// DedupeLife: what is older counts as a duplicate (TR-6).
+	DedupeLife time.Duration
+	// KeepRefused keeps the text of what was not admitted (PL-5).
+	KeepRefused bool
 }
 
 func (f *Facts) lists(source gate.SourceID, s gate.Sender) gate.Lists {

@@ -7,16 +7,20 @@ import (
 	"github.com/gatehouse-bot/gatehouse/gate"
 )
 
-// judge asks the gate. What it admits waits on the Thread as a candidate; the
-// rest reached the Tickets as context, or nobody. Reached says whether a
-// Ticket got the message.
+// judge asks the gate about a new message. What it admits within the limits
+// waits on the Thread as a candidate; the rest reached the Tickets as context,
+// or nobody. Reached says whether a Ticket got the message.
 func (w *work) judge(m *Message, th *Thread, reached bool) {
 	v := w.admit(m)
+	if m.State == StateReceived {
+		v = w.limited(m, v)
+		m.Admission.Verdict = v
+	}
 	if v.Admitted() {
 		w.queue(m, th)
 		return
 	}
-	m.reject(v.Reason)
+	w.reject(m, v.Reason)
 	if reached {
 		m.State = StateDelivered
 	}
@@ -24,13 +28,21 @@ func (w *work) judge(m *Message, th *Thread, reached bool) {
 }
 
 // reject makes the message not_admitted. Its raw payload goes with the verdict
-// (RS-6).
-func (m *Message) reject(why string) { m.State, m.Why, m.Raw = StateNotAdmitted, why, "" }
+// (RS-6), and its text too, unless a Ticket has it or it is to be kept (PL-5).
+func (w *work) reject(m *Message, why string) {
+	m.State, m.Why, m.Raw = StateNotAdmitted, why, ""
+	if !m.Given && !w.Settings.KeepRefused {
+		m.Text, m.Plain, m.Attachments = "", "", nil
+	}
+}
 
 // admit computes the admission of this moment and records it (AD-14), with
 // the standing that the Thread had when the message was said (EN-2).
 func (w *work) admit(m *Message) gate.Verdict {
 	v := gate.Admit(&m.Trigger, w.Sources[m.Source], w.Policy, m.Standing, w.lists(m.Source, m.Sender))
+	if m.Late {
+		v = gate.WhenLate(v)
+	}
 	m.Admission = Admission{Verdict: v, PolicyVersion: w.Policy.Version}
 	return v
 }

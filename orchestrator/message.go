@@ -59,10 +59,14 @@ type Message struct {
 	HandBacks []HandBack     `json:"hand_backs,omitempty"`
 	Decided   []Decided      `json:"decided,omitempty"`
 	Requeues  int            `json:"requeues,omitempty"`
+	// Given: a Ticket got it as an Input.
+	Given bool `json:"given,omitempty"`
 	// Why says why it was dropped, or reached nobody.
-	Why      string `json:"why,omitempty"`
-	Edited   bool   `json:"edited,omitempty"`
-	Recalled bool   `json:"recalled,omitempty"`
+	Why string `json:"why,omitempty"`
+	// Late: it arrived long after it happened (TR-6).
+	Late     bool `json:"late,omitempty"`
+	Edited   bool `json:"edited,omitempty"`
+	Recalled bool `json:"recalled,omitempty"`
 
 	Version int64 `json:"-"`
 }

@@ -46,6 +46,10 @@ func (s *Service) Receive(ctx context.Context, a gate.Arrival) error {
 	a.Trigger.ID = gate.TriggerID(s.NewID("trg_"))
 	a.Trigger.Workspace = s.Settings.Workspace
 	a.Trigger.ReceivedAt = s.Now()
+	if s.ancient(a.Trigger) {
+		s.Log.InfoContext(ctx, "trigger older than the dedupe life", "source", a.Trigger.Source, "scope", a.Trigger.Scope)
+		return nil
+	}
 	r, err := s.Store.Receive(ctx, a)
 	if err != nil {
 		return fmt.Errorf("receive trigger: %w", err)
@@ -53,6 +57,12 @@ func (s *Service) Receive(ctx context.Context, a gate.Arrival) error {
 	s.Log.InfoContext(ctx, "trigger received", "source", a.Trigger.Source, "scope", a.Trigger.Scope,
 		"thread", a.Trigger.Thread, "trigger", a.Trigger.ID, "receipt", r)
 	return nil
+}
+
+// ancient: older than the life of the dedupe keys, so that nobody can tell a
+// duplicate any more; it is treated as one (TR-6).
+func (s *Service) ancient(t gate.Trigger) bool {
+	return s.Settings.DedupeLife > 0 && !t.OccurredAt.IsZero() && t.ReceivedAt.Sub(t.OccurredAt) > s.Settings.DedupeLife
 }
 
 // transition is one pure function with its event bound.
@@ -95,8 +105,13 @@ func (s *Service) load(ctx context.Context, want Want) (State, facts, error) {
 	}
 	f := Facts{
 		Now: s.Now(), Policy: &p.Policy, Sources: s.Sources, Settings: s.Settings, NewID: s.NewID,
-		Pauses: p.Pauses,
-		Lists:  s.listsOf(ctx, &st),
+		Pauses: p.Pauses, Lists: s.listsOf(ctx, &st), Usage: map[gate.TriggerID]gate.Usage{},
+	}
+	for id, m := range st.Messages {
+		f.Usage[id], err = s.usageOf(ctx, &m, f.lists(m.Source, m.Sender), f.Now)
+		if err != nil {
+			return State{}, facts{}, err
+		}
 	}
 	return st, facts{f, p.Version}, nil
 }

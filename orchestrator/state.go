@@ -27,6 +27,15 @@ type Act struct {
 	Result []byte
 }
 
+// Tally puts a member into a named set, or takes it out.
+type Tally struct {
+	Set, Member string
+	At          time.Time
+	// Keep is how long a member counts; 0: until it is taken out.
+	Keep time.Duration
+	Out  bool
+}
+
 // Changes is one atomic commit (RS-4): the new state of the aggregates that
 // changed, the versions of those that were only read, and the effects. Each
 // record's Version is the one that was read; 0 creates.
@@ -42,6 +51,9 @@ type Changes struct {
 	Versions []PolicyVersion
 	// Read are the records that were read and must not have moved.
 	Read []approvals.Guard
+
+	// Tallies are changes of the named sets that limits count.
+	Tallies []Tally
 
 	// Appended rows. Decisions are also upserted by id when dismissed.
 	Decisions []Decision

@@ -173,6 +173,18 @@ type Versions interface {
 	Evaluating(ctx context.Context) ([]gate.ThreadID, error)
 }
 
+// Counts asks how many members a tally has that were added after a time; the
+// zero time counts all.
+type Counts struct {
+	Set   string
+	After time.Time
+}
+
+// Tallies counts what commits have put into named sets (AD-13).
+type Tallies interface {
+	Tallied(ctx context.Context, sets ...Counts) ([]int, error)
+}
+
 // Store is all that the orchestrator asks of a store. storetest holds its
 // contract as a test suite.
 type Store interface {
@@ -181,5 +193,6 @@ type Store interface {
 	Queue
 	Reader
 	Versions
+	Tallies
 	approvals.Store
 }

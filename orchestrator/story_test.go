@@ -28,7 +28,8 @@ type house struct {
 	out    *platform
 	said   int
 	// dying: the house's process may die under the test.
-	dying bool
+	dying  bool
+	policy gate.Policy
 }
 
 // platform records what is sent, once an id, and can refuse.
@@ -105,7 +106,7 @@ func counter() func(string) string {
 // newHouseOver is a replica over a store that others may use too.
 func newHouseOver(t *testing.T, store orchestrator.Store, out *platform, newID func(string) string, script ...orchestrator.ScriptStep) *house {
 	t.Helper()
-	h := &house{t: t, store: store, out: out}
+	h := &house{t: t, store: store, out: out, policy: testPolicy()}
 	log := slog.New(slog.DiscardHandler)
 	sources := map[gate.SourceID]*gate.Source{"feishu": {
 		ID: "feishu", Platform: gate.Feishu, Enabled: true, Refusal: gate.RefuseByReaction,
@@ -121,6 +122,7 @@ func newHouseOver(t *testing.T, store orchestrator.Store, out *platform, newID f
 		Settings: orchestrator.Settings{
 			Workspace: "default", Language: "en", StopWords: []string{"stop", "停"},
 			EvalTimeout: 10 * time.Minute, MaxRequeues: 2, DirectQuiet: 30 * time.Minute,
+			LateAfter: 2 * time.Hour, DedupeLife: 7 * 24 * time.Hour,
 		},
 	})
 	handlers := h.svc.Handlers()
@@ -138,7 +140,7 @@ func newHouseOver(t *testing.T, store orchestrator.Store, out *platform, newID f
 // run brings the policy into force and works in the background until stop, or
 // the test's end.
 func (h *house) run() (stop func()) {
-	if _, err := h.svc.ApplyFile(h.t.Context(), testPolicy()); err != nil && !h.dying {
+	if _, err := h.svc.ApplyFile(h.t.Context(), h.policy); err != nil && !h.dying {
 		h.t.Fatalf("ApplyFile: %v", err)
 	}
 	ctx, cancel := context.WithCancel(h.t.Context())
@@ -167,6 +169,15 @@ type words struct {
 	root    string
 	mention bool
 	id      string
+	// at is when it was said; zero: now.
+	at time.Time
+}
+
+func (s words) when() time.Time {
+	if s.at.IsZero() {
+		return time.Now()
+	}
+	return s.at
 }
 
 func (h *house) say(s words) string {
@@ -196,7 +207,7 @@ func (h *house) trySay(s words) (string, error) {
 		Trigger: gate.Trigger{
 			Source: "feishu", Scope: gate.ChatScope(chat), Thread: thread, Place: gate.Place{Chat: chat, Root: root},
 			Kind: gate.KindMessage, Sender: gate.Sender{Kind: gate.Person, ID: s.from, Name: s.name},
-			Addressing: addressing, Text: s.text, Plain: s.text, IDs: gate.PlatformIDs{Message: s.id}, OccurredAt: time.Now(),
+			Addressing: addressing, Text: s.text, Plain: s.text, IDs: gate.PlatformIDs{Message: s.id}, OccurredAt: s.when(),
 		},
 		Keys: []string{gate.MessageKey("feishu", s.id)}, Lane: string(thread), OnlyIfLive: addressing == gate.NotAddressed,
 	})

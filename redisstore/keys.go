@@ -47,6 +47,7 @@ func (k keys) rows() string                        { return k.one("rows") }
 func (k keys) due(kind approvals.DueKind) string   { return k.of("due", string(kind)) }
 func (k keys) claims() string                      { return k.one("claims") }
 func (k keys) token() string                       { return k.one("token") }
+func (k keys) tally(set string) string             { return k.of("tally", set) }
 func (k keys) live() string                        { return k.one("live") }
 func (k keys) evaluating() string                  { return k.one("evaluating") }
 func (k keys) log() string                         { return k.one("log") }

@@ -102,7 +102,8 @@ func orchestratorSettings(cfg *config.Config) orchestrator.Settings {
 	return orchestrator.Settings{
 		Workspace: cfg.Workspace, Language: string(cfg.Language),
 		StopWords: cfg.Orchestrator.StopWords, EvalTimeout: cfg.Orchestrator.EvalTimeout,
-		MaxRequeues: cfg.Orchestrator.MaxRequeues, DirectQuiet: cfg.DirectQuiet, LateAfter: cfg.LateAfter,
+		MaxRequeues: cfg.Orchestrator.MaxRequeues, DirectQuiet: cfg.DirectQuiet,
+		LateAfter: cfg.LateAfter, DedupeLife: cfg.Retention.Dedupe, KeepRefused: cfg.Retention.RefusedText,
 	}
 }
 

@@ -55,6 +55,7 @@ type Mem struct {
 	marks  map[string]bool
 	inputs map[gate.TicketID]map[int][]byte
 	acts   map[name][]byte
+	tally  map[string]map[string]int64
 	log    [][]byte
 }
 
@@ -73,6 +74,7 @@ func NewMem() *Mem {
 		marks:   map[string]bool{},
 		inputs:  map[gate.TicketID]map[int][]byte{},
 		acts:    map[name][]byte{},
+		tally:   map[string]map[string]int64{},
 	}
 }
 
@@ -86,6 +88,10 @@ func (m *Mem) Clone() *Mem {
 		lanes: cloneLists(m.lanes), rows: maps.Clone(m.rows), marks: maps.Clone(m.marks),
 		inputs: make(map[gate.TicketID]map[int][]byte, len(m.inputs)),
 		acts:   maps.Clone(m.acts), log: slices.Clone(m.log),
+		tally: make(map[string]map[string]int64, len(m.tally)),
+	}
+	for set, members := range m.tally {
+		c.tally[set] = maps.Clone(members)
 	}
 	for t, in := range m.inputs {
 		c.inputs[t] = maps.Clone(in)
