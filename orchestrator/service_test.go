@@ -156,8 +156,8 @@ func TestReplyInDirectWaitsForTheStore(t *testing.T) {
 }
 
 // TestRefusedIsNotKept: of what no Source receives nothing that was said is
-// kept (AD-9); the raw payload of what is not admitted goes with the verdict
-// (RS-6).
+// kept (AD-9); payload and text of what is not admitted go with the verdict
+// (RS-6, PL-5).
 func TestRefusedIsNotKept(t *testing.T) {
 	t.Parallel()
 	nothing := func(*orchestrator.Facts) {}
@@ -169,8 +169,8 @@ func TestRefusedIsNotKept(t *testing.T) {
 		kept       string
 	}{
 		{"dropped: nothing (AD-9)", "Alin", nothing, orchestrator.StateDropped, "///"},
-		{"not admitted: no payload (RS-6)", "Awang@", nothing, orchestrator.StateNotAdmitted, "title/text/plain/"},
-		{"not admitted any more: no payload (RS-6)", "Alin@", unlisted, orchestrator.StateNotAdmitted, "title/text/plain/"},
+		{"not admitted: no payload and no text (RS-6, PL-5)", "Awang@", nothing, orchestrator.StateNotAdmitted, "title///"},
+		{"not admitted any more: no payload and no text (RS-6, PL-5)", "Alin@", unlisted, orchestrator.StateNotAdmitted, "title///"},
 		{"admitted: all (RS-6)", "Alin@", nothing, orchestrator.StateEvaluating, "title/text/plain/raw"},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
