@@ -10,8 +10,13 @@ import (
 	"github.com/gatehouse-bot/gatehouse/gate"
 )
 
-// ActNoOpenTurn: an approval can be asked only while a turn is open (AP-7).
-const ActNoOpenTurn = "no_open_turn"
+// The codes of a refused question: an approval can be asked only while a turn is
+// open (AP-7); what is asked breaks DE-2; DE-8.
+const (
+	ActNoOpenTurn  = "no_open_turn"
+	ActInvalid     = "invalid"
+	ActTooManyOpen = "too_many_open"
+)
 
 // Act does one action of a Ticket's Executor. The same key gives the same
 // result and acts once, also after the Ticket ended (AC-1). A refusal is a
@@ -95,10 +100,14 @@ func (s *Service) ask(ctx context.Context, id gate.TicketID, cmd Command) (Perfo
 			return refusedAct(ActNoOpenTurn, "an approval can be asked only while a turn is open"), nil
 		}
 		q, _, err := s.Asker.Open(ctx, t.session(s.Settings.Language), *cmd.Ask)
-		if errors.Is(err, ErrConflict) {
+		switch {
+		case errors.Is(err, ErrConflict):
 			continue
-		}
-		if err != nil {
+		case errors.Is(err, approvals.ErrInvalid): // it would be again, however often it is tried
+			return refusedAct(ActInvalid, err.Error()), nil
+		case errors.Is(err, approvals.ErrTooManyOpen):
+			return refusedAct(ActTooManyOpen, "too many questions of this session are open; wait for their answers"), nil
+		case err != nil:
 			return Performed{}, fmt.Errorf("open question for %s: %w", id, err)
 		}
 		return Performed{OK: true, Question: q.ID}, nil

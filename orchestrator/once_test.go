@@ -3,10 +3,12 @@ package orchestrator_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/gatehouse-bot/gatehouse/approvals"
 	"github.com/gatehouse-bot/gatehouse/orchestrator"
 )
 
@@ -85,6 +87,23 @@ func TestCameBackIsHandedOverOnce(t *testing.T) {
 		slices.Sort(got)
 		if !slices.Equal(got, []string{"one", "three", "two"}) {
 			t.Errorf("turns were given %v, want each message once (EN-2)", ex.got)
+		}
+	})
+}
+
+// A question that can never be asked ends the work and is not tried for ever.
+func TestAQuestionThatIsInvalid(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, orchestrator.ScriptStep{Approve: &approvals.Operation{Tool: "deploy", Reason: "{{text}}"}}, orchestrator.ScriptStep{Done: "done"})
+		h.run()
+		long := strings.Repeat("x", approvals.MaxReason+1)
+		h.say(words{from: listed, text: long, mention: true})
+		h.settle()
+		tk := h.ticket()
+		h.want("react received", "reply Accepted `"+tk.Short()+"`: "+tk.Title, "reply not approved")
+		if tk.Active() {
+			t.Error("the ticket is active; want an end that can be seen (AP-2)")
 		}
 	})
 }
