@@ -28,8 +28,15 @@ func (s *Service) Act(ctx context.Context, id gate.TicketID, cmd Command) (Perfo
 	if cmd.Verb == VerbAsk {
 		return s.ask(ctx, id, cmd)
 	}
+	cmd, unknown, err := s.name(ctx, id, cmd)
+	if unknown != nil || err != nil {
+		return deref(unknown), err
+	}
+	if cmd, err = s.asked(ctx, id, cmd); err != nil {
+		return Performed{}, err
+	}
 	var p Performed
-	err := s.transact(ctx, cmd.want(id), func(st State, f Facts) Changes {
+	err = s.transact(ctx, cmd.want(id), func(st State, f Facts) Changes {
 		var c Changes
 		c, p = Perform(st, id, cmd, f)
 		return c
@@ -58,7 +65,29 @@ func (cmd Command) want(id gate.TicketID) Want {
 	for _, in := range cmd.Inputs {
 		w.Messages = append(w.Messages, in.Trigger)
 	}
+	if cmd.Thread != "" {
+		w.Threads = append(w.Threads, cmd.Thread)
+	}
+	if cmd.Opened != nil {
+		w.Threads = append(w.Threads, cmd.Opened.Thread)
+	}
 	return w
+}
+
+// asked asks the platform about what an Executor says that it opened (SU-9).
+func (s *Service) asked(ctx context.Context, id gate.TicketID, cmd Command) (Command, error) {
+	if cmd.Verb != VerbOpened || cmd.URL == "" || s.Opener == nil {
+		return cmd, nil
+	}
+	o, err := s.Opener.Opened(ctx, cmd.URL)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return cmd, nil
+	case err != nil:
+		return cmd, fmt.Errorf("ask about what %s opened: %w", id, err)
+	}
+	cmd.Opened = &o
+	return cmd, nil
 }
 
 // acted returns what a key did before, or nil.

@@ -31,6 +31,9 @@ func (w *work) arrive(m *Message) {
 	if th == nil {
 		th = w.thread(m)
 	}
+	if th.Scope == "" { // followed before anything was said on it (SU-5a)
+		th.Scope, th.Title = m.Scope, m.Title
+	}
 	th.LastActivity = w.Now
 	reached := w.deliver(m, th)
 	revoked := len(m.Owners) == 0 && w.wakes(m) && w.resume(m, th)
@@ -136,6 +139,9 @@ func (r *Report) wantsPerson() bool {
 }
 
 func (w *work) input(t *Ticket, in Input) (seq int) {
+	if t.Seq == t.Delivered {
+		t.WaitsSince = w.Now
+	}
 	t.Seq++
 	in.ID, in.Ticket, in.Seq, in.At = w.NewID("inp_"), t.ID, t.Seq, w.Now
 	w.c.Inputs = append(w.c.Inputs, in)

@@ -52,6 +52,9 @@ type Settings struct {
 	DedupeLife time.Duration
 	// KeepRefused keeps the text of what was not admitted (PL-5).
 	KeepRefused bool
+	// Follow names by executor what its Tickets may follow beside the chat or
+	// repository of their Mandate (SU-5a).
+	Follow map[string][]Follow
 }
 
 func (f *Facts) lists(source gate.SourceID, s gate.Sender) gate.Lists {

@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"slices"
+	"time"
 
 	"github.com/gatehouse-bot/gatehouse/approvals"
 	"github.com/gatehouse-bot/gatehouse/gate"
@@ -19,6 +20,7 @@ func (w *work) end(t *Ticket, reason EndReason, by string, except gate.TriggerID
 	}
 	t.State, t.End = TicketEnded, &End{Reason: reason, By: by, At: w.Now}
 	t.Turn, t.Upto, t.Held, t.Former, t.ActiveAt, t.Past = false, 0, nil, nil, w.Now, t.Seq
+	t.Acked, t.WaitsSince = nil, time.Time{}
 	w.c.Cancel = append(w.c.Cancel, approvals.Due{Kind: DueTurn, Key: string(t.ID)})
 	w.cancelQuestions(t, "ticket ended", func(*approvals.Question) bool { return true })
 	w.release(t, left, except)
@@ -77,4 +79,5 @@ func (t *Ticket) kept(inputs []TurnInput) []TurnInput {
 func (t *Ticket) cover(upto int) {
 	t.Covered = max(t.Covered, min(upto, t.Delivered))
 	t.Held = slices.DeleteFunc(t.Held, func(h Held) bool { return h.Seq <= t.Covered })
+	t.Acked = slices.DeleteFunc(t.Acked, func(seq int) bool { return seq <= t.Covered })
 }

@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"encoding/json"
 	"slices"
+	"time"
 
 	"github.com/gatehouse-bot/gatehouse/approvals"
 	"github.com/gatehouse-bot/gatehouse/gate"
@@ -20,14 +21,26 @@ const (
 	VerbReport   Verb = "report"
 	VerbTurnEnd  Verb = "turn_end"
 	VerbAsk      Verb = "ask"
+	VerbOpened   Verb = "opened"
+	VerbFollow   Verb = "follow"
+	VerbUnfollow Verb = "unfollow"
 )
 
 // Command is one action of an Executor. Key makes it act once (AC-1).
 type Command struct {
 	Verb Verb
 	Key  string
-	// Inputs are the ones it is about.
+	// Inputs are the ones it is about. Named are ids of more; the Service puts
+	// what they name into Inputs.
 	Inputs []Input
+	Named  []string
+	// Thread is the one that is followed or left, or, for a hand-back, whose
+	// messages all are handed back (HB-2).
+	Thread gate.ThreadID
+	// URL is of what was opened; Opened is what the platform says of it, and
+	// nil where it cannot be asked (SU-9).
+	URL    string
+	Opened *Opened
 	Text   string
 	Reason string
 	Kind   ReportKind
@@ -61,6 +74,8 @@ const (
 	ActUnknownInput  = "unknown_input"
 	ActMissingField  = "missing_field"
 	ActUnknownAction = "unknown_action"
+	// ActThreadNotAllowed: SU-5a, SU-9.
+	ActThreadNotAllowed = "thread_not_allowed"
 )
 
 func refusedAct(code, message string) Performed {
@@ -82,6 +97,9 @@ func Perform(s State, id gate.TicketID, cmd Command, f Facts) (Changes, Performe
 	if p.Error != nil {
 		return Changes{}, p
 	}
+	if p.Note == "" {
+		t.ActedAt, t.ActiveAt = w.Now, w.Now
+	}
 	if cmd.Key != "" {
 		result, _ := json.Marshal(p)
 		w.c.Acts = append(w.c.Acts, Act{Ticket: id, Key: cmd.Key, Result: result})
@@ -102,9 +120,18 @@ func (w *work) perform(t *Ticket, cmd Command) Performed {
 	case VerbTurnEnd:
 		w.turnEnd(t, upto(t, cmd))
 		return Performed{OK: true}
+	case VerbOpened:
+		return w.opened(t, cmd)
+	case VerbFollow:
+		return w.readAlong(t, cmd)
+	case VerbUnfollow:
+		return w.leave(t, cmd)
 	case VerbAsk:
 	}
-	return refusedAct(ActUnknownAction, "use ack, reply, hand_back, report, turn_end or ask")
+	if cmd.Verb == "" {
+		return refusedAct(ActMissingField, "say which action it is")
+	}
+	return refusedAct(ActUnknownAction, "use ack, reply, hand_back, report, turn_end, opened, follow, unfollow or ask")
 }
 
 // ack takes Inputs up: they are dealt with, so an end does not release them.
@@ -120,6 +147,9 @@ func (w *work) ack(t *Ticket, cmd Command) Performed {
 
 func (t *Ticket) dealt(seq int) {
 	t.Held = slices.DeleteFunc(t.Held, func(h Held) bool { return h.Seq == seq })
+	if seq > t.Covered && !slices.Contains(t.Acked, seq) {
+		t.Acked = append(t.Acked, seq)
+	}
 }
 
 // answer says something in the Thread of the Input that it answers, else in
@@ -157,21 +187,38 @@ func (w *work) rowID(t *Ticket, cmd Command) string {
 }
 
 // handBack gives owned messages back, each once (HB-1, HB-2). What the Ticket
-// does not own queues nothing (HB-4).
+// does not own queues nothing, and is refused as not_owned (HB-4).
 func (w *work) handBack(t *Ticket, cmd Command) Performed {
 	if cmd.Reason == "" {
 		return refusedAct(ActMissingField, "say why the message is handed back")
 	}
-	given := 0
+	if len(cmd.Inputs) == 0 && cmd.Thread == "" {
+		return refusedAct(ActMissingField, "say which input is handed back, or a thread to hand back all of it")
+	}
+	if cmd.Thread != "" && !t.owns(cmd.Thread) {
+		return refusedAct(ActThreadNotAllowed, "it is none of the ticket's own threads")
+	}
+	given, before := 0, cmd.Thread != ""
 	for _, in := range cmd.Inputs {
 		if m := w.messages[in.Trigger]; m != nil && w.giveBack(t, m, cmd.Reason) {
 			given++
+			t.dealt(in.Seq)
+		} else if m != nil && m.givenBackBy(t.ID) {
+			before = true
 		}
 	}
-	if given == 0 {
-		return Performed{OK: true, Note: "the ticket does not own it; nothing was queued"}
+	switch {
+	case given > 0:
+		return Performed{OK: true}
+	case before:
+		return Performed{OK: true, Note: "it was handed back before, or nothing is owned there; nothing was queued"}
 	}
-	return Performed{OK: true}
+	return refusedAct(ActNotOwned, "the ticket does not own it; nothing was queued")
+}
+
+// givenBackBy reports whether the Ticket handed the message back (HB-1).
+func (m *Message) givenBackBy(id gate.TicketID) bool {
+	return slices.ContainsFunc(m.HandBacks, func(h HandBack) bool { return h.Ticket == id })
 }
 
 func (w *work) giveBack(t *Ticket, m *Message, reason string) bool {
@@ -271,9 +318,9 @@ func OpenTurn(s State, id gate.TicketID, f Facts) Changes {
 	w := begin(s, f)
 	if t := w.tickets[id]; t != nil && t.Active() {
 		if !t.Turn {
-			t.Upto = 0
+			t.Upto, t.ActedAt = 0, w.Now
 		}
-		t.Delivered, t.Turn = t.Seq, true
+		t.Delivered, t.Turn, t.WaitsSince = t.Seq, true, time.Time{}
 	}
 	return w.done()
 }
@@ -284,6 +331,7 @@ func AnswerArrived(s State, id gate.TicketID, q approvals.Question, f Facts) Cha
 	w := begin(s, f)
 	if t := w.tickets[id]; t != nil && t.Active() {
 		w.input(t, Input{Kind: InputAnswer, Question: q.ID})
+		t.ActedAt = w.Now // its turn was parked, not silent
 	}
 	return w.done()
 }

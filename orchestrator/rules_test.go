@@ -315,8 +315,9 @@ func TestExecutorRules(t *testing.T) {
 		{"or ignored (HB-3)", own + "back t1 m2; eval A; ignore m2", "res=ok m2=decided"},
 		{"not admitted: it keeps the reasons, and nobody is refused (HB-3)", "mode off;" + t1 + "say m2 A wang@; back t1 m2", "m2=not_admitted m2.back=t1:why out=A:received,A:Accepted"},
 		{"what started the Ticket can be handed back too (HB-1)", own + "back t1 m1; eval A; accept m1", "res=ok:t2 m1=owned:t2 t1=active"},
-		{"what it does not own queues nothing (HB-4)", "mode auto;" + t1 + "say m2 A bot@; back t1 m2", "did=noted m2=queued A.queue=m2"},
-		{"nor what it never saw (HB-4)", own + "back t1 m9; back t1", "did=noted changes=false"},
+		{"what it does not own queues nothing (HB-4)", "mode auto;" + t1 + "say m2 A bot@; back t1 m2", "did=not_owned changes=false m2=queued A.queue=m2"},
+		{"nor what it never saw (HB-4)", own + "back t1 m9", "did=not_owned changes=false"},
+		{"a hand-back says of what (AC-1)", own + "back t1", "did=missing_field changes=false"},
 		{"what was acked can still be handed back (HB-1)", own + "ack t1 m2; back t1 m2", "did=ok m2=queued"},
 
 		{"an ack says what is taken up (AC-1)", own + "ack t1", "did=missing_field"},

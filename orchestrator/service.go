@@ -17,14 +17,23 @@ type Asker interface {
 	Expire(ctx context.Context, id approvals.ID) error
 }
 
+// Opener tells who opened an issue or pull request, and when (SU-9).
+type Opener interface {
+	// Opened asks the platform. ErrNotFound: no Source has that URL, or the
+	// platform knows nothing of it.
+	Opened(ctx context.Context, url string) (Opened, error)
+}
+
 // ServiceConfig is what a Service needs.
 type ServiceConfig struct {
 	Store     Store
 	Asker     Asker
 	Directory approvals.Directory
-	Sources   map[gate.SourceID]*gate.Source
-	Settings  Settings
-	Now       func() time.Time
+	// Opener may be nil: then nothing that an Executor opened is believed.
+	Opener   Opener
+	Sources  map[gate.SourceID]*gate.Source
+	Settings Settings
+	Now      func() time.Time
 	// NewID returns a fresh id with that prefix, growing with time.
 	NewID func(prefix string) string
 	Log   *slog.Logger

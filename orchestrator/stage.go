@@ -26,18 +26,20 @@ const (
 	defaultTurnTimeout = 30 * time.Minute
 )
 
-// Stage returns the stage of a Ticket at now, the first that matches. A
+// Stage returns the stage of a Ticket at now, the first that matches. How long
+// an Input waits is told by the oldest one, so that a busy Thread hides no dead
+// Executor. A
 // turnTimeout that is not positive means the default, 30 min. A turn that
 // waits for an answer is not silent: it is parked (DE-10).
 func Stage(t Ticket, openQuestion bool, now time.Time, turnTimeout time.Duration) TicketStage {
 	if turnTimeout <= 0 {
 		turnTimeout = defaultTurnTimeout
 	}
-	idleFor := now.Sub(t.ActiveAt)
+	waits, silent := now.Sub(since(t.WaitsSince, t.ActiveAt)), now.Sub(since(t.ActedAt, t.ActiveAt))
 	switch {
 	case !t.Active():
 		return StageEnded
-	case t.unfetched() && idleFor >= fetchWithin, t.Turn && !openQuestion && idleFor >= turnTimeout:
+	case t.unfetched() && waits >= fetchWithin, t.Turn && !openQuestion && silent >= turnTimeout:
 		return StageDelivery
 	case openQuestion:
 		return StageAnswer
@@ -49,6 +51,14 @@ func Stage(t Ticket, openQuestion bool, now time.Time, turnTimeout time.Duration
 		return StageIdle
 	}
 	return StageWorking
+}
+
+// since is a time, or for a Ticket of an older gateway its newest activity.
+func since(at, newest time.Time) time.Time {
+	if at.IsZero() {
+		return newest
+	}
+	return at
 }
 
 // unfetched: an Input waits for the Executor to begin a turn. In an open turn

@@ -99,6 +99,9 @@ type Ticket struct {
 	// was delivered before the first action of this turn; 0: none acted yet.
 	Upto int    `json:"upto,omitempty"`
 	Held []Held `json:"held,omitempty"`
+	// Acked are the Inputs beyond Covered that an action dealt with one by
+	// one: they are not read again as unacked (AC-2).
+	Acked []int `json:"acked,omitempty"`
 	// LastOwned is the latest message that it came to own: its result goes
 	// there too (OUT-2).
 	LastOwned gate.TriggerID `json:"last_owned,omitempty"`
@@ -119,6 +122,11 @@ type Ticket struct {
 	CreatedAt time.Time `json:"created_at"`
 	// ActiveAt is its newest activity (RE-1a).
 	ActiveAt time.Time `json:"active_at"`
+	// WaitsSince is when the oldest Input that was not handed over yet came;
+	// zero: none waits. ActedAt is the last sign of life of the open turn: its
+	// begin, an action, an answer that it waited for. Both are for Stage.
+	WaitsSince time.Time `json:"waits_since,omitzero"`
+	ActedAt    time.Time `json:"acted_at,omitzero"`
 
 	Version int64 `json:"-"`
 }

@@ -98,6 +98,7 @@ func (t *Thread) clone() *Thread {
 func (t *Ticket) clone() *Ticket {
 	c := *t
 	c.Subs, c.Held, c.Waiting = slices.Clone(t.Subs), slices.Clone(t.Held), slices.Clone(t.Waiting)
+	c.Acked = slices.Clone(t.Acked)
 	return &c
 }
 
