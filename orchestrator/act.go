@@ -114,7 +114,7 @@ func (s *Service) acted(ctx context.Context, id gate.TicketID, key string) (*Per
 // once (DE-3); the guard refuses one for a Ticket that just ended (DE-7).
 func (s *Service) ask(ctx context.Context, id gate.TicketID, cmd Command) (Performed, error) {
 	if cmd.Ask == nil {
-		return refusedAct(ActMissingField, "say what is asked"), nil
+		return refusedAct(ActMissingField, "say what is asked: a key (or requestId), kind approval, clarification or choice, and a prompt"), nil
 	}
 	for range commitTries {
 		st, err := s.Store.Load(ctx, Want{Tickets: []gate.TicketID{id}})

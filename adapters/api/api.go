@@ -31,6 +31,13 @@ type Records interface {
 type Config struct {
 	Lists   Lists
 	Records Records
+	// Desk is where Tickets are worked on. Nil: those calls are not ready.
+	Desk Desk
+	// Wake returns a channel that receives when something may have happened,
+	// until ctx ends; orchestrator.Queue has one. Nil: waits only poll.
+	Wake func(ctx context.Context) <-chan struct{}
+	// Draining is closed when the gateway drains: then nobody waits any more.
+	Draining <-chan struct{}
 	// Status returns the health entries. The gateway is healthy when there
 	// are some and all of them are ok.
 	Status func(ctx context.Context) []Entry
@@ -60,6 +67,9 @@ type Config struct {
 type api struct {
 	lists       Lists
 	records     Records
+	desk        Desk
+	wake        func(context.Context) <-chan struct{}
+	draining    <-chan struct{}
 	status      func(context.Context) []Entry
 	ready       func(context.Context) error
 	turnTimeout func(string) time.Duration
@@ -80,10 +90,14 @@ func New(c Config) http.Handler {
 	a := &api{
 		lists: c.Lists, records: c.Records, status: c.Status, ready: c.Ready, turnTimeout: c.TurnTimeout, metrics: c.Metrics,
 		policy: c.Policy, versions: c.Versions, pauser: c.Pauser, parsePolicy: c.ParsePolicy,
+		desk: c.Desk, wake: c.Wake, draining: c.Draining,
 		table: newTable(routes()), tokens: newKeyring(c.Tokens), hosts: newHosts(c.Hosts), now: c.Now, log: c.Log,
 	}
 	if a.status == nil {
 		a.status = func(context.Context) []Entry { return nil }
+	}
+	if a.wake == nil {
+		a.wake = func(context.Context) <-chan struct{} { return nil }
 	}
 	if a.ready == nil {
 		a.ready = func(context.Context) error { return errNotReady }

@@ -1,6 +1,5 @@
 // Package api is the admin listener's HTTP interface (spec page 07): /v1 for
-// operators, agents and boards, and the probes. This part reads; nothing here
-// changes the workspace.
+// operators, agents and boards, and the probes.
 //
 // One request goes through these steps, each of which may end it with a
 // problem document (RFC 9457):

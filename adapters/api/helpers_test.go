@@ -7,7 +7,9 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -63,11 +65,25 @@ func newWorld(t *testing.T, edit ...func(*api.Config)) *world {
 		Now:         func() time.Time { return now },
 		Log:         slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
+	c.Desk = w.service()
 	for _, e := range edit {
 		e(&c)
 	}
 	w.h = api.New(c)
 	return w
+}
+
+// service works on the store's Tickets, with everybody but lin unlisted.
+func (w *world) service() *orchestrator.Service {
+	var ids atomic.Int64
+	return orchestrator.NewService(orchestrator.ServiceConfig{
+		Store: w.mem, Directory: &orchestrator.Lists{States: w.mem}, Now: func() time.Time { return now },
+		Sources: map[gate.SourceID]*gate.Source{
+			"feishu-main": {ID: "feishu-main", Platform: gate.Feishu, Enabled: true},
+			"github-main": {ID: "github-main", Platform: gate.GitHub, Enabled: true},
+		},
+		NewID: func(prefix string) string { return prefix + strconv.FormatInt(ids.Add(1), 10) }, Log: slog.New(slog.DiscardHandler),
+	})
 }
 
 func (w *world) commit(t *testing.T, c orchestrator.Changes) {
@@ -190,6 +206,7 @@ func story(t *testing.T, w *world) {
 		OccurredAt: ago(30 * time.Minute), ReceivedAt: ago(30 * time.Minute),
 	}
 	w.commit(t, orchestrator.Changes{
+		Policy: &orchestrator.PolicyRecord{Policy: gate.Policy{Version: 3, Mode: gate.Observe}},
 		Messages: []orchestrator.Message{
 			{Trigger: said, State: orchestrator.StateOwned, Owners: []gate.TicketID{fix}, Edited: true, Admission: orchestrator.Admission{
 				Verdict: gate.Verdict{Strength: gate.Explicit, Basis: gate.Basis{Kind: gate.AllowList}, Rule: "AD-1", Reason: "on the list"}, PolicyVersion: 3,

@@ -57,9 +57,8 @@ func TestNoSecretIsLogged(t *testing.T) {
 	story(t, w)
 	for _, row := range matrix {
 		for _, token := range []string{ops, main, coder, board, "wrong-secret"} {
-			method, path, _ := strings.Cut(row.call, " ")
-			target := objects.Replace(path) + "?access_token=" + token + "&cursor=query-secret&thread=query-secret"
-			w.get(t, token, target, func(r *http.Request) { r.Method = method })
+			method, target := callOf(row.call)
+			w.get(t, token, target+"?access_token="+token+"&cursor=query-secret&thread=query-secret", by(method))
 		}
 	}
 	w.get(t, "", "/v1/path-secret?x=query-secret", func(r *http.Request) { r.Host = "host-secret" })
@@ -118,8 +117,8 @@ func TestEveryAnswerIsSafeToShow(t *testing.T) {
 	story(t, w)
 	for _, token := range []string{ops, "", coder} {
 		for _, row := range matrix {
-			method, path, _ := strings.Cut(row.call, " ")
-			a := w.get(t, token, objects.Replace(path), func(r *http.Request) { r.Method = method })
+			method, target := callOf(row.call)
+			a := w.get(t, token, target, by(method))
 			media := "application/json"
 			switch {
 			case a.status != 200:

@@ -77,7 +77,7 @@ func TestTheStoreIsAway(t *testing.T) {
 		}
 		t.Run(fmt.Sprintf("RS-9 %s is %d", target, want), func(t *testing.T) {
 			t.Parallel()
-			a := w.get(t, ops, target)
+			a := w.get(t, ops, target, by(method))
 			if a.status != want || (a.header.Get("Retry-After") != "") != (want == 503) {
 				t.Errorf("%s = %d, Retry-After %q, want %d", target, a.status, a.header.Get("Retry-After"), want)
 			}

@@ -23,6 +23,10 @@ var matrix = []struct{ call, want string }{
 	{"GET /v1/threads/{id}", "200 200 200 403 401 401"},
 	{"GET /v1/tickets", "200 200 200 200 401 401"},
 	{"GET /v1/tickets/{id}", "200 200 200 404 401 401"}, // the Ticket is another executor's
+	{"GET /v1/tickets/{id}/inputs", "200 403 403 404 401 401"},
+	{"POST /v1/tickets/{id}/actions", "415 403 403 404 401 401"}, // no body was sent
+	{"POST /v1/tickets/{id}/stop", "200 403 403 403 401 401"},
+	{"DELETE /v1/tickets/{id}/subscriptions/{thread}", "404 403 403 403 401 401"}, // it has none
 	{"GET /v1/decisions", "200 200 200 403 401 401"},
 	// No Policy is plugged in here: who may call gets 404.
 	{"GET /v1/policy", "404 404 404 403 401 401"},
@@ -36,8 +40,17 @@ var matrix = []struct{ call, want string }{
 
 var objects = strings.NewReplacer(
 	"/v1/triggers/{id}", "/v1/triggers/trg_1", "/v1/threads/{id}", "/v1/threads/"+string(chat),
-	"/v1/tickets/{id}", "/v1/tickets/"+string(triage),
+	"/v1/tickets/{id}", "/v1/tickets/"+string(triage), "{thread}", string(chat),
 )
+
+// callOf is the method and the target of a row.
+func callOf(call string) (method, target string) {
+	method, path, _ := strings.Cut(call, " ")
+	return method, objects.Replace(path)
+}
+
+// by sends a request with another method.
+func by(method string) func(*http.Request) { return func(r *http.Request) { r.Method = method } }
 
 func TestRoles(t *testing.T) {
 	t.Parallel()
@@ -48,11 +61,11 @@ func TestRoles(t *testing.T) {
 		{"nobody", ""}, {"a wrong token", ops + "x"},
 	}
 	for _, row := range matrix {
-		method, path, _ := strings.Cut(row.call, " ")
+		method, target := callOf(row.call)
 		for i, want := range strings.Fields(row.want) {
 			t.Run(callers[i].who+" calling "+row.call+" gets "+want, func(t *testing.T) {
 				t.Parallel()
-				a := w.get(t, callers[i].token, objects.Replace(path), func(r *http.Request) { r.Method = method })
+				a := w.get(t, callers[i].token, target, by(method))
 				if got := http.StatusText(a.status); got != http.StatusText(statusCode(want)) {
 					t.Errorf("%s = %d %s, want %s: %s", row.call, a.status, got, want, a.body)
 				}
@@ -75,7 +88,7 @@ func TestRoles(t *testing.T) {
 }
 
 func statusCode(s string) int {
-	return map[string]int{"200": 200, "401": 401, "403": 403, "404": 404}[s]
+	return map[string]int{"200": 200, "401": 401, "403": 403, "404": 404, "415": 415}[s]
 }
 
 func TestTheTicketsOfAnExecutor(t *testing.T) {

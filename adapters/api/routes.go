@@ -15,7 +15,7 @@ type action func(a *api, ctx context.Context, c call) (any, error)
 // route is one call of the listener.
 type route struct {
 	method string
-	path   string // of mux; {id} names one object
+	path   string // of mux; {id} names one object, {thread} a part of it
 	// roles may call it; of a route without roles nobody may.
 	roles  []Role
 	public bool // needs no token, and any Host will do
@@ -27,7 +27,8 @@ type route struct {
 func routes() []route {
 	readers := []Role{Operator, Viewer, Orchestrator}
 	all := []Role{Operator, Viewer, Orchestrator, Executor}
-	const get = http.MethodGet
+	workers, operators := []Role{Operator, Executor}, []Role{Operator}
+	const get, post = http.MethodGet, http.MethodPost
 	return []route{
 		{get, "/healthz", nil, true, (*api).getHealth},
 		{get, "/readyz", nil, true, (*api).getReady},
@@ -40,6 +41,10 @@ func routes() []route {
 		{get, "/v1/threads/{id}", readers, false, (*api).getThread},
 		{get, "/v1/tickets", all, false, (*api).listTickets},
 		{get, "/v1/tickets/{id}", all, false, (*api).getTicket},
+		{get, "/v1/tickets/{id}/inputs", workers, false, (*api).readInputs},
+		{post, "/v1/tickets/{id}/actions", workers, false, (*api).act},
+		{post, "/v1/tickets/{id}/stop", operators, false, (*api).stopTicket},
+		{http.MethodDelete, "/v1/tickets/{id}/subscriptions/{thread}", operators, false, (*api).unsubscribe},
 		{get, "/v1/decisions", readers, false, (*api).listDecisions},
 		{get, "/v1/policy", readers, false, (*api).getPolicy},
 		{http.MethodPut, "/v1/policy", []Role{Operator}, false, (*api).putPolicy},
@@ -71,13 +76,13 @@ func newTable(list []route) table {
 	return t
 }
 
-// find returns the route of a request and the id in its path. Where the path
+// find returns the route of a request and the ids in its path. Where the path
 // is unknown it is errNoRoute; where the method is, a wrongMethod beside a
 // route that has the path.
-func (t table) find(r *http.Request) (rt route, id string, err error) {
+func (t table) find(r *http.Request) (rt route, ids map[string]string, err error) {
 	var match mux.RouteMatch
 	if !t.router.Match(r, &match) {
-		return route{}, "", errNoRoute
+		return route{}, nil, errNoRoute
 	}
 	path := match.Route.GetName()
 	method := r.Method
@@ -85,9 +90,9 @@ func (t table) find(r *http.Request) (rt route, id string, err error) {
 		method = http.MethodGet
 	}
 	if rt, ok := t.methods[path][method]; ok {
-		return rt, match.Vars["id"], nil
+		return rt, match.Vars, nil
 	}
-	return route{path: path, public: t.public(path)}, "", wrongMethod{t.allow(path)}
+	return route{path: path, public: t.public(path)}, nil, wrongMethod{t.allow(path)}
 }
 
 // public reports whether every call of the path is.

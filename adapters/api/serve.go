@@ -22,9 +22,11 @@ func (a *api) getMetrics(context.Context, call) (any, error) {
 
 // call is a request that was let in.
 type call struct {
-	who   caller
-	id    string // the {id} of the path, or ""
-	query query
+	who caller
+	id  string // the {id} of the path, or ""
+	// thread is the {thread} of the path, or "".
+	thread string
+	query  query
 	// body reads the request's body, for the calls that have one.
 	body bodyReader
 }
@@ -70,7 +72,7 @@ type answered struct {
 }
 
 func (a *api) answer(x *exchange) (any, error) {
-	rt, id, err := a.table.find(x.r)
+	rt, ids, err := a.table.find(x.r)
 	x.route = rt
 	if !rt.public {
 		if refused := a.enter(x); refused != nil {
@@ -87,7 +89,7 @@ func (a *api) answer(x *exchange) (any, error) {
 	if err != nil {
 		return nil, badQuery("The query is not well formed.")
 	}
-	return rt.action(a, x.r.Context(), call{x.who, id, query(q), bodyReader{x.w, x.r}})
+	return rt.action(a, x.r.Context(), call{x.who, ids["id"], ids["thread"], query(q), bodyReader{x.w, x.r}})
 }
 
 // enter checks whom the request is meant for and who sent it.

@@ -10,7 +10,9 @@ import (
 	"github.com/gatehouse-bot/gatehouse/orchestrator"
 )
 
-// listTickets is GET /v1/tickets?state=&executor=, the youngest first.
+// listTickets is GET /v1/tickets?state=&executor=&wait=, the youngest first.
+// With wait the answer comes as soon as there is a Ticket to list, which is how
+// a remote executor learns of its first.
 func (a *api) listTickets(ctx context.Context, c call) (any, error) {
 	p, err := c.query.page()
 	if err != nil {
@@ -20,7 +22,16 @@ func (a *api) listTickets(ctx context.Context, c call) (any, error) {
 	if err != nil || none {
 		return list[ticket]{Items: []ticket{}}, err
 	}
-	found, next, err := a.lists.ListTickets(ctx, f, p)
+	wait, err := c.query.wait()
+	if err != nil {
+		return nil, err
+	}
+	var found []orchestrator.Ticket
+	var next string
+	err = a.until(ctx, wait, func() (bool, error) {
+		found, next, err = a.lists.ListTickets(ctx, f, p)
+		return len(found) > 0, err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("list tickets: %w", err)
 	}

@@ -32,9 +32,18 @@ type health struct {
 	// warnings are what the store's settings may cost (RS-8). They are written
 	// before phaseServing, and read in it only.
 	warnings []string
+	// drains is closed once the gateway drains.
+	drains chan struct{}
 }
 
-func (h *health) enter(p phase)  { h.phase.Store(int32(p)) }
+func newHealth(g *gateway) *health { return &health{g: g, drains: make(chan struct{})} }
+
+func (h *health) enter(p phase) {
+	if was := phase(h.phase.Swap(int32(p))); p == phaseDraining && was != phaseDraining {
+		close(h.drains)
+	}
+}
+
 func (h *health) at() phase      { return phase(h.phase.Load()) }
 func (h *health) draining() bool { return h.at() == phaseDraining }
 
@@ -128,6 +137,7 @@ func (g *gateway) adminHandler() http.Handler {
 	}
 	return api.New(api.Config{
 		Lists: g.store, Records: g.store, Versions: g.store, Policy: g.service, Pauser: g.service, ParsePolicy: g.parsePolicy,
+		Desk: g.service, Wake: g.store.Wake, Draining: g.health.drains,
 		Status: g.health.entries, Ready: g.health.ready,
 		Tokens: tokens, Hosts: []string{g.cfg.Admin.Listen, g.cfg.PublicURL},
 		TurnTimeout: func(name string) time.Duration { return g.cfg.Executors[name].TurnTimeout },

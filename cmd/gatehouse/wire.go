@@ -56,7 +56,7 @@ func wire(cfg *config.Config, store opened, log *slog.Logger, driver func(orches
 		Store: store, Asker: g.broker, Directory: lists, Sources: sources,
 		Settings: orchestratorSettings(cfg), Now: time.Now, NewID: newID, Log: log,
 	})
-	g.health = &health{g: g}
+	g.health = newHealth(g)
 
 	senders := map[gate.SourceID]orchestrator.Sender{}
 	for i := range cfg.Sources {
@@ -104,7 +104,19 @@ func orchestratorSettings(cfg *config.Config) orchestrator.Settings {
 		StopWords: cfg.Orchestrator.StopWords, EvalTimeout: cfg.Orchestrator.EvalTimeout,
 		MaxRequeues: cfg.Orchestrator.MaxRequeues, DirectQuiet: cfg.DirectQuiet,
 		LateAfter: cfg.LateAfter, DedupeLife: cfg.Retention.Dedupe, KeepRefused: cfg.Retention.RefusedText,
+		Follow: follows(cfg),
 	}
+}
+
+// follows are the Threads that each executor may read along (SU-5a).
+func follows(cfg *config.Config) map[string][]orchestrator.Follow {
+	all := map[string][]orchestrator.Follow{}
+	for name, e := range cfg.Executors {
+		for _, f := range e.Follow {
+			all[name] = append(all[name], orchestrator.Follow{Source: f.Source, Pattern: f.Pattern})
+		}
+	}
+	return all
 }
 
 // executors are the embedded ones of the configuration.
