@@ -139,7 +139,7 @@ func (r *Report) wantsPerson() bool {
 }
 
 func (w *work) input(t *Ticket, in Input) (seq int) {
-	if t.Seq == t.Delivered {
+	if t.WaitsSince.IsZero() {
 		t.WaitsSince = w.Now
 	}
 	t.Seq++

@@ -103,16 +103,20 @@ func (s *Service) inputsOf(ctx context.Context, t *Ticket, wanted func(Input) bo
 	if err != nil {
 		return nil, fmt.Errorf("load inputs of %s: %w", t.ID, err)
 	}
-	var out []HandedInput
+	var full []TurnInput
 	for _, in := range all {
 		if !wanted(in) {
 			continue
 		}
-		full, err := s.resolve(ctx, in)
+		f, err := s.resolve(ctx, in)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, s.handed(ctx, t, full))
+		full = append(full, f)
+	}
+	var out []HandedInput
+	for _, in := range t.kept(full) {
+		out = append(out, s.handed(ctx, t, in))
 	}
 	return out, nil
 }
