@@ -43,7 +43,7 @@ func (s *Service) Read(ctx context.Context, id gate.TicketID, r Reading) (Handed
 	}
 	now := before
 	if !r.Unacked && before.Active() && before.Seq > before.Delivered {
-		if before, now, err = s.take(ctx, id); err != nil {
+		if before, now, err = s.hand(ctx, before); err != nil {
 			return Handed{}, err
 		}
 	}
@@ -76,6 +76,18 @@ func (s *Service) ticket(ctx context.Context, id gate.TicketID) (Ticket, error) 
 		return Ticket{}, fmt.Errorf("load ticket %s: %w", id, ErrNotFound)
 	}
 	return t, nil
+}
+
+// hand takes what waits, unless a turn would begin while processing is paused
+// (RE-3).
+func (s *Service) hand(ctx context.Context, t Ticket) (before, after Ticket, err error) {
+	if !t.Turn {
+		wait, err := s.heldUp(ctx, Claim{Kind: DueTurn, Key: string(t.ID)})
+		if err != nil || wait > 0 {
+			return t, t, err
+		}
+	}
+	return s.take(ctx, t.ID)
 }
 
 // take opens the turn and returns the Ticket before and after it.
