@@ -121,7 +121,7 @@ func TestActionsThatAreRefused(t *testing.T) {
 			{"a hand-back of a bot's message queues nothing and says so (HB-4)", fmt.Sprintf(`{"action":"hand_back","reason":"x","input":%q}`, ins[1].ID), "not_owned"},
 			{"a hand-back of a foreign thread", `{"action":"hand_back","reason":"x","thread":"fs~oc_2~om_9"}`, "thread_not_allowed"},
 			{"a question without a key", `{"action":"ask","kind":"clarification","prompt":"?","allowFreeText":true}`, "missing_field"},
-			{"a question that nobody can answer (DE-2)", `{"action":"ask","key":"k","kind":"clarification","prompt":"?"}`, "missing_field"},
+			{"a question that nobody can answer (DE-2)", `{"action":"ask","key":"k","kind":"clarification","prompt":"?"}`, "invalid"},
 			{"a follow without a thread", `{"action":"follow"}`, "missing_field"},
 			{"a follow of another chat (SU-5a)", `{"action":"follow","thread":"fs~oc_2~om_9"}`, "thread_not_allowed"},
 			{"a follow of another source (SU-5a)", `{"action":"follow","thread":"gh~o~r~1"}`, "thread_not_allowed"},
