@@ -9,7 +9,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/gatehouse-bot/gatehouse/orchestrator"
 	"github.com/gatehouse-bot/gatehouse/redisstore"
 	"github.com/gatehouse-bot/gatehouse/redisstore/redistest"
 )
@@ -111,15 +110,5 @@ func TestRS8WhatAServerDoesNotSayIsNotBelieved(t *testing.T) {
 			s := openStore(t, redisstore.Options{Client: client})
 			checks(t, s, c.refuse, c.warn)
 		})
-	}
-}
-
-func TestRS8AMasterThatSteppedDownUnderSentinelsPasses(t *testing.T) {
-	t.Parallel()
-	w := redistest.StartSentinel(t)
-	s := openStore(t, redisstore.Options{URL: w.URL})
-	mustDo(t, w.Master(t), "REPLICAOF", "127.0.0.1", "1")
-	if _, err := s.Check(t.Context()); !errors.Is(err, orchestrator.ErrUnavailable) {
-		t.Errorf("Check = %v, want ErrUnavailable: the Sentinel will see to it", err)
 	}
 }

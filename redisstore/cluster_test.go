@@ -27,6 +27,7 @@ func clusterClient(t *testing.T, c *redistest.Cluster) *redis.ClusterClient {
 // TestRS1AClusterOfThree is one test, since a Cluster takes seconds to start:
 // the contract first, then what only a Cluster does.
 func TestRS1AClusterOfThree(t *testing.T) {
+	long(t)
 	t.Parallel()
 	c := redistest.StartCluster(t, 3)
 	client := clusterClient(t, c)

@@ -14,6 +14,7 @@ import (
 // have each write, no acknowledged arrival is lost when the master dies or
 // stalls and comes back, and the client follows without a restart.
 func TestRS8AFailoverUnderLoadLosesNothingAcknowledged(t *testing.T) {
+	long(t)
 	t.Parallel()
 	for _, c := range []struct {
 		says string
@@ -47,6 +48,10 @@ func TestRS8AFailoverUnderLoadLosesNothingAcknowledged(t *testing.T) {
 			drain(wake)
 			other := openStore(t, redisstore.Options{URL: w.URL, Replicas: 1})
 			wokenThrough(t, other, wake)
+			mustDo(t, w.Master(t), "REPLICAOF", "127.0.0.1", "1")
+			if _, err := s.Check(t.Context()); !errors.Is(err, orchestrator.ErrUnavailable) {
+				t.Errorf("RS-8: Check of a master that stepped down = %v, want ErrUnavailable: the Sentinel will see to it", err)
+			}
 		})
 	}
 }
@@ -77,6 +82,7 @@ func wokenThrough(t *testing.T, from *redisstore.Store, woken <-chan struct{}) {
 }
 
 func TestRS8ASentinelIsSaidToLoseWithoutReplicas(t *testing.T) {
+	long(t)
 	t.Parallel()
 	w := redistest.StartSentinel(t)
 	s := openStore(t, redisstore.Options{URL: w.URL})

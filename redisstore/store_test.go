@@ -30,6 +30,14 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
+// long leaves a test of seconds out of go test -short.
+func long(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
+}
+
 // trial is a client of a miniredis in this process.
 func trial(t testing.TB) redis.UniversalClient {
 	t.Helper()

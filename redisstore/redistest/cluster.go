@@ -58,8 +58,10 @@ func (c *Cluster) WaitReady(t testing.TB) {
 	for _, n := range c.Nodes {
 		err := poll(nil, func() error {
 			info, err := n.Do("CLUSTER", "INFO")
-			if err == nil && !(strings.Contains(info, "cluster_state:ok") && strings.Contains(info, fmt.Sprintf("cluster_size:%d\r", len(c.Nodes)))) {
-				err = fmt.Errorf("cluster is not ready:\n%s", info)
+			for _, line := range []string{"cluster_state:ok\r", fmt.Sprintf("cluster_size:%d\r", len(c.Nodes))} {
+				if err == nil && !strings.Contains(info, line) {
+					err = fmt.Errorf("cluster is not ready:\n%s", info)
+				}
 			}
 			return err
 		})

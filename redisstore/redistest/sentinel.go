@@ -15,7 +15,7 @@ import (
 const masterName = "gatehouse"
 
 // Sentinel is a master with two replicas, and one Sentinel that makes one of
-// them the master when it is away for longer than half a second.
+// them the master when it is away for longer than a second.
 type Sentinel struct {
 	// URL names the Sentinel, for redisstore.Options.
 	URL     string
@@ -52,7 +52,7 @@ func (s *Sentinel) watch(t testing.TB) {
 	s.watcher = startTCP(t, func(srv *Server, port, _ string) []string {
 		conf := filepath.Join(srv.dir, "sentinel.conf")
 		text := fmt.Sprintf("port %s\nbind 127.0.0.1\nunixsocket redis.sock\ndir %s\nlogfile redis.log\n"+
-			"sentinel monitor %s %s 1\nsentinel down-after-milliseconds %[3]s 500\n"+
+			"sentinel monitor %s %s 1\nsentinel down-after-milliseconds %[3]s 1000\n"+
 			"sentinel failover-timeout %[3]s 3000\nsentinel parallel-syncs %[3]s 2\n",
 			port, srv.dir, masterName, strings.Replace(s.Servers[0].Addr, ":", " ", 1))
 		if err := os.WriteFile(conf, []byte(text), 0o600); err != nil {
