@@ -155,14 +155,19 @@ func (g *gateway) identify(ctx context.Context, source gate.SourceID, p plug) {
 	})
 }
 
+// sayAgain is how long the same failure need not be said again.
+const sayAgain = time.Minute
+
 // untilDone tries with back-off until it succeeds, fails for good or ctx ends.
 func (g *gateway) untilDone(ctx context.Context, log *slog.Logger, what string, try func() error) error {
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.MaxInterval = 200*time.Millisecond, 15*time.Second
+	said, at := "", time.Time{}
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		err := try()
-		if err != nil && ctx.Err() == nil {
+		if err != nil && ctx.Err() == nil && (err.Error() != said || time.Since(at) >= sayAgain) {
 			log.WarnContext(ctx, what, "err", err)
+			said, at = err.Error(), time.Now()
 		}
 		return struct{}{}, err
 	}, backoff.WithBackOff(wait), backoff.WithMaxElapsedTime(0))
