@@ -31,6 +31,8 @@ type Records interface {
 type Config struct {
 	Lists   Lists
 	Records Records
+	// Journal is the event log. Nil: there is no stream of it.
+	Journal Journal
 	// Desk is where Tickets are worked on. Nil: those calls are not ready.
 	Desk Desk
 	// Wake returns a channel that receives when something may have happened,
@@ -67,6 +69,8 @@ type Config struct {
 type api struct {
 	lists       Lists
 	records     Records
+	journal     Journal
+	streams     chan struct{} // one element a stream
 	desk        Desk
 	wake        func(context.Context) <-chan struct{}
 	draining    <-chan struct{}
@@ -90,7 +94,7 @@ func New(c Config) http.Handler {
 	a := &api{
 		lists: c.Lists, records: c.Records, status: c.Status, ready: c.Ready, turnTimeout: c.TurnTimeout, metrics: c.Metrics,
 		policy: c.Policy, versions: c.Versions, pauser: c.Pauser, parsePolicy: c.ParsePolicy,
-		desk: c.Desk, wake: c.Wake, draining: c.Draining,
+		journal: c.Journal, streams: make(chan struct{}, maxStreams), desk: c.Desk, wake: c.Wake, draining: c.Draining,
 		table: newTable(routes()), tokens: newKeyring(c.Tokens), hosts: newHosts(c.Hosts), now: c.Now, log: c.Log,
 	}
 	if a.status == nil {

@@ -65,7 +65,9 @@ func newWorld(t *testing.T, edit ...func(*api.Config)) *world {
 		Now:         func() time.Time { return now },
 		Log:         slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
-	c.Desk = w.service()
+	drained := make(chan struct{})
+	close(drained)
+	c.Desk, c.Journal, c.Draining = w.service(), w.mem, drained
 	for _, e := range edit {
 		e(&c)
 	}

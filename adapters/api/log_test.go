@@ -123,6 +123,8 @@ func TestEveryAnswerIsSafeToShow(t *testing.T) {
 			switch {
 			case a.status != 200:
 				media = "application/problem+json"
+			case row.call == "GET /v1/events":
+				media = "text/event-stream"
 			case row.call == "GET /metrics": // Prometheus' own
 				media = a.header.Get("Content-Type")
 			}

@@ -12,17 +12,20 @@ import (
 
 // What this package itself refuses.
 var (
-	errNoRoute       = errors.New("no such route")
-	errWrongMethod   = errors.New("method not allowed")
-	errWrongHost     = errors.New("wrong host")
-	errUnauthorized  = errors.New("no token, or an unknown one")
-	errForbidden     = errors.New("role may not call this")
-	errBadQuery      = errors.New("bad query")
-	errNotReady      = errors.New("not ready")
-	errPanic         = errors.New("panic")
-	errMedia         = errors.New("body is not JSON by its content type")
-	errBadBody       = errors.New("bad body")
-	errBodyTooLarge  = errors.New("body too large")
+	errNoRoute      = errors.New("no such route")
+	errWrongMethod  = errors.New("method not allowed")
+	errWrongHost    = errors.New("wrong host")
+	errUnauthorized = errors.New("no token, or an unknown one")
+	errForbidden    = errors.New("role may not call this")
+	errBadQuery     = errors.New("bad query")
+	errNotReady     = errors.New("not ready")
+	errPanic        = errors.New("panic")
+	errMedia        = errors.New("body is not JSON by its content type")
+	errBadBody      = errors.New("bad body")
+	errBodyTooLarge = errors.New("body too large")
+
+	errTooManyStreams = errors.New("too many event streams")
+
 	errNoIfMatch     = errors.New("no If-Match")
 	errInvalidPolicy = errors.New("invalid policy")
 )
@@ -72,6 +75,7 @@ var answers = []struct {
 	{errMedia, 415, "unsupported_media_type", "Send JSON, as application/json.", 0},
 	{errBadBody, 400, "invalid_json", "The body is not one well-formed JSON value of the right shape.", 0},
 	{errBodyTooLarge, 413, "too_large", "The body is too large.", 0},
+	{errTooManyStreams, 429, "too_many_streams", "Too many read the events at a time; try again.", 5},
 
 	{errNoIfMatch, 428, "if_match_required", "Name the version that the edit started from: If-Match with the ETag of GET /v1/policy.", 0},
 	{orchestrator.ErrOutdated, 412, "outdated", "The policy changed since that version; read it again.", 0},

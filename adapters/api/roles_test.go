@@ -28,6 +28,7 @@ var matrix = []struct{ call, want string }{
 	{"POST /v1/tickets/{id}/stop", "200 403 403 403 401 401"},
 	{"DELETE /v1/tickets/{id}/subscriptions/{thread}", "404 403 403 403 401 401"}, // it has none
 	{"GET /v1/decisions", "200 200 200 403 401 401"},
+	{"GET /v1/events", "200 200 200 403 401 401"}, // it drains, so the stream ends at once
 	// No Policy is plugged in here: who may call gets 404.
 	{"GET /v1/policy", "404 404 404 403 401 401"},
 	{"PUT /v1/policy", "404 403 403 403 401 401"},

@@ -46,6 +46,7 @@ func routes() []route {
 		{post, "/v1/tickets/{id}/stop", operators, false, (*api).stopTicket},
 		{http.MethodDelete, "/v1/tickets/{id}/subscriptions/{thread}", operators, false, (*api).unsubscribe},
 		{get, "/v1/decisions", readers, false, (*api).listDecisions},
+		{get, "/v1/events", readers, false, (*api).streamEvents},
 		{get, "/v1/policy", readers, false, (*api).getPolicy},
 		{http.MethodPut, "/v1/policy", []Role{Operator}, false, (*api).putPolicy},
 		{get, "/v1/policy/versions", readers, false, (*api).listPolicyVersions},

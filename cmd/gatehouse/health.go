@@ -137,7 +137,7 @@ func (g *gateway) adminHandler() http.Handler {
 	}
 	return api.New(api.Config{
 		Lists: g.store, Records: g.store, Versions: g.store, Policy: g.service, Pauser: g.service, ParsePolicy: g.parsePolicy,
-		Desk: g.service, Wake: g.store.Wake, Draining: g.health.drains,
+		Journal: g.store.redis, Desk: g.service, Wake: g.store.Wake, Draining: g.health.drains,
 		Status: g.health.entries, Ready: g.health.ready,
 		Tokens: tokens, Hosts: []string{g.cfg.Admin.Listen, g.cfg.PublicURL},
 		TurnTimeout: func(name string) time.Duration { return g.cfg.Executors[name].TurnTimeout },
