@@ -149,7 +149,8 @@ policy:
 
 var upLine = regexp.MustCompile(`msg="gatehouse is up" webhooks=(\S+) admin=(\S+)`)
 
-// start starts a gateway process and returns once it listens.
+// start starts a gateway process and returns once it listens and knows who it
+// is: before that no message in a group addresses it (FS-2).
 func (w *world) start(env ...string) {
 	w.t.Helper()
 	cmd := exec.Command(os.Args[0], "serve", "--config", w.config)
@@ -161,7 +162,7 @@ func (w *world) start(env ...string) {
 	if err := cmd.Start(); err != nil {
 		w.t.Fatal(err)
 	}
-	up, gone := make(chan []string, 1), make(chan struct{})
+	up, known, gone := make(chan []string, 1), make(chan struct{}, 1), make(chan struct{})
 	go func() {
 		lines := bufio.NewScanner(stderr)
 		for lines.Scan() {
@@ -171,6 +172,9 @@ func (w *world) start(env ...string) {
 			if m := upLine.FindStringSubmatch(lines.Text()); m != nil {
 				up <- m
 			}
+			if strings.Contains(lines.Text(), `msg="bot identity"`) {
+				known <- struct{}{}
+			}
 		}
 		_ = cmd.Wait()
 		close(gone)
@@ -179,6 +183,12 @@ func (w *world) start(env ...string) {
 	select {
 	case m := <-up:
 		w.hook, w.admin = "http://"+m[1]+"/webhooks/feishu-main", "http://"+m[2]
+		select {
+		case <-known:
+		case <-gone:
+		case <-time.After(20 * time.Second):
+			w.t.Fatalf("the gateway does not learn who it is:\n%s", w.logged())
+		}
 	case <-gone:
 		w.hook, w.admin = "", ""
 	case <-time.After(20 * time.Second):
