@@ -66,7 +66,7 @@
 //
 // Scripts claim, compare and write; no rule lives in them. commit.lua runs a
 // flat program that Go compiled: checks, then writes. All use only what Redis
-// 7.0 and miniredis understand alike (facts/libs.md section 3; lint_test.go),
+// 7.0 and miniredis understand alike (scripts_test.go has the list),
 // and all may run twice.
 //
 // # Clocks

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -142,4 +143,52 @@ func TestRS3ADeadReplicasWorkIsTakenOver(t *testing.T) {
 	}
 	lives.click()
 	lives.seen("the result", func(s feishusim.Snapshot) bool { return has(s, "已完成") })
+}
+
+// TestRS1ServeOnACluster plays the main job with a Cluster of three nodes.
+func TestRS1ServeOnACluster(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
+	t.Parallel()
+	w := newWorld(t, redistest.StartCluster(t, 3).URL)
+	w.start()
+	said := w.sim.Say(w.ops, w.lin, "@bot 部署 1.4.2")
+	w.mention(said)
+	w.click()
+	w.seen("the result", func(s feishusim.Snapshot) bool { return has(s, "已完成") })
+	w.ended(said)
+}
+
+// TestRS8ServeFollowsAFailover plays the main job under Sentinels with a
+// replica to wait for. The master dies between the card and the click; the
+// process follows to the new one, and nothing is lost or done twice.
+func TestRS8ServeFollowsAFailover(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
+	t.Parallel()
+	redis := redistest.StartSentinel(t)
+	w := newWorld(t, redis.URL)
+	cfg, err := os.ReadFile(w.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(w.config, []byte(strings.Replace(string(cfg), "redis: {", "redis: {replicas: 1, ", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.start()
+	process := w.proc
+	said := w.sim.Say(w.ops, w.lin, "@bot 部署 1.4.2")
+	w.mention(said)
+	w.seen("the card", func(s feishusim.Snapshot) bool { return len(s.Cards()) > 0 && len(s.Cards()[0].Buttons()) > 0 })
+	killed := time.Now()
+	redis.Master(t).Kill()
+	w.click()
+	w.seen("the result", func(s feishusim.Snapshot) bool { return has(s, "已完成") })
+	t.Logf("the result came %v after the master died", time.Since(killed).Round(time.Millisecond))
+	w.ended(said)
+	if w.proc != process {
+		t.Errorf("RS-9: the gateway was started again:\n%s", w.logged())
+	}
 }
