@@ -147,9 +147,15 @@ func applyFile(rec PolicyRecord, before *gate.Policy, file gate.Policy) (next Po
 	return next, false
 }
 
-// FileDiffers reports whether the policy part of the file is not what is in
-// force (PV-6).
+// FileDiffers is the difference that an edit of the file would make which was
+// not applied (PV-6). A file that was applied once, and did not change since,
+// waits for nothing.
 func (rec *PolicyRecord) FileDiffers(file *gate.Policy) []PolicyEdit {
+	bare := *file
+	bare.Version = 0
+	if rec.File == policyHash(bare) {
+		return nil
+	}
 	return DiffPolicies(&rec.Policy, file)
 }
 

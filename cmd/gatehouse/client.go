@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -46,23 +48,46 @@ func (f gatewayFlags) client(a *app) (*client, error) {
 	return c, nil
 }
 
+// errNotRunning: nobody answers where the gateway should be.
+var errNotRunning = errors.New("is it running?")
+
 // get reads a JSON answer; a problem document becomes an error with its code.
 func (c *client) get(ctx context.Context, path string, to any) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url+path, nil)
+	return c.send(ctx, http.MethodGet, path, nil, nil, to)
+}
+
+// send makes a call and reads its JSON answer. A body is sent as it is when it
+// is bytes, else as JSON.
+func (c *client) send(ctx context.Context, method, path string, header http.Header, body, to any) error {
+	data, ok := body.([]byte)
+	if !ok && body != nil {
+		var err error
+		if data, err = json.Marshal(body); err != nil {
+			return fmt.Errorf("write request: %w", err)
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.url+path, bytes.NewReader(data))
 	if err != nil {
 		return err
 	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	maps.Copy(req.Header, header)
 	req.Header.Set("Authorization", "Bearer "+c.token)
 	res, err := c.http.Do(req)
 	if err != nil {
-		return fmt.Errorf("ask the gateway at %s: %w; is it running?", c.url, errors.Unwrap(err))
+		return fmt.Errorf("ask the gateway at %s: %w; %w", c.url, errors.Unwrap(err), errNotRunning)
 	}
 	defer res.Body.Close()
-	body := io.LimitReader(res.Body, 16<<20)
+	answer := io.LimitReader(res.Body, 16<<20)
 	if res.StatusCode != http.StatusOK {
-		var p struct{ Code, Detail string }
-		_ = json.NewDecoder(body).Decode(&p)
-		return fmt.Errorf("GET %s: %s %s: %s", path, res.Status, p.Code, p.Detail)
+		var p struct {
+			Code, Detail string
+			Faults       []string
+		}
+		_ = json.NewDecoder(answer).Decode(&p)
+		return fmt.Errorf("%s %s: %s %s: %s", method, path, res.Status, p.Code, strings.Join(append([]string{p.Detail}, p.Faults...), "\n"))
 	}
-	return json.NewDecoder(body).Decode(to)
+	return json.NewDecoder(answer).Decode(to)
 }

@@ -93,6 +93,9 @@ func (g *gateway) startWork(ctx context.Context, fail func(error)) *background {
 			return
 		}
 		g.health.enter(phaseServing)
+		if g.file != nil {
+			b.wg.Go(func() { g.file.run(working) })
+		}
 		if err := g.worker.Run(working, graceful); err != nil {
 			fail(fmt.Errorf("worker: %w", err))
 		}

@@ -65,7 +65,7 @@ func (h *health) ready(ctx context.Context) error {
 func (h *health) entries(ctx context.Context) []api.Entry {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	list := []api.Entry{h.redis(ctx), h.workers()}
+	list := []api.Entry{h.redis(ctx), h.workers(ctx)}
 	for id, p := range h.g.plugs {
 		e := api.Entry{Name: "source:" + string(id), State: api.OK}
 		if !p.known() {
@@ -74,7 +74,7 @@ func (h *health) entries(ctx context.Context) []api.Entry {
 		list = append(list, e)
 	}
 	slices.SortFunc(list[2:], func(a, b api.Entry) int { return strings.Compare(a.Name, b.Name) })
-	return append(list, h.queues(ctx)...)
+	return append(append(list, h.policy(ctx)), h.queues(ctx)...)
 }
 
 func (h *health) redis(ctx context.Context) api.Entry {
@@ -91,16 +91,45 @@ func (h *health) redis(ctx context.Context) api.Entry {
 	return e
 }
 
-func (h *health) workers() api.Entry {
+// policy is degraded while the file and the Policy in force differ (PV-6), and
+// while cells of it are unavailable (PV-5a).
+func (h *health) policy(ctx context.Context) api.Entry {
+	e := api.Entry{Name: "policy", State: api.OK}
+	trouble, err := h.g.policyTrouble(ctx)
+	switch {
+	case err != nil:
+		e.State, e.Message = api.Failing, "not known while the store is away"
+	case trouble != "":
+		e.State, e.Message = api.Degraded, trouble
+	}
+	return e
+}
+
+func (h *health) workers(ctx context.Context) api.Entry {
 	e := api.Entry{Name: "workers", State: api.OK}
 	switch h.at() {
 	case phaseServing:
+		e.State, e.Message = h.paused(ctx)
 	case phaseStarting:
 		e.State, e.Message = api.Degraded, "starting"
 	case phaseDraining:
 		e.State, e.Message = api.Degraded, "draining"
 	}
 	return e
+}
+
+// paused says what is held up (RE-3).
+func (h *health) paused(ctx context.Context) (api.EntryState, string) {
+	rec, err := h.g.service.PolicyRecord(ctx)
+	switch p := &rec.Pauses; {
+	case err != nil:
+		return api.OK, ""
+	case p.All != nil:
+		return api.Degraded, "paused by " + p.All.By + "; gatehouse resume lets it go on"
+	case len(p.Sources) > 0:
+		return api.Degraded, fmt.Sprintf("paused: %v; gatehouse resume lets them go on", p.Names())
+	}
+	return api.OK, ""
 }
 
 // lateAfter is how long due work may wait for a worker before its part counts

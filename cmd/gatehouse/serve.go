@@ -13,7 +13,7 @@ type serveCmd struct {
 
 // Help is the command's example.
 func (serveCmd) Help() string {
-	return "SIGTERM drains and exits 0; a second signal exits at once.\n\nExample:\n  gatehouse serve --config gatehouse.yaml"
+	return "SIGTERM drains and exits 0; a second signal exits at once. The policy is read again when the file changes, and on SIGHUP.\n\nExample:\n  gatehouse serve --config gatehouse.yaml"
 }
 
 // Run runs the gateway until a signal.
@@ -22,10 +22,11 @@ func (c serveCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	return a.serve(ctx, cfg)
+	return a.serve(ctx, cfg, c.Config)
 }
 
-func (a *app) serve(ctx context.Context, cfg *config.Config) error {
+func (a *app) serve(ctx context.Context, cfg *config.Config, file string) error {
+	hup := catchHUP()
 	st, err := openStore(ctx, cfg, a.log)
 	if err != nil {
 		return fmt.Errorf("open the store: %w", err)
@@ -38,6 +39,7 @@ func (a *app) serve(ctx context.Context, cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
+	g.follow(file, a.env, hup)
 	l, err := g.listen()
 	if err != nil {
 		return err

@@ -36,6 +36,7 @@ type gateway struct {
 	plugs   map[gate.SourceID]plug
 	health  *health
 	count   *metrics
+	file    *follower // nil: none is followed
 }
 
 func wire(cfg *config.Config, store opened, log *slog.Logger, driver func(orchestrator.Driver) orchestrator.Driver) (*gateway, error) {
