@@ -20,6 +20,21 @@ type plug struct {
 	identify func(context.Context) (string, error)
 	// known reports whether it has told.
 	known func() bool
+	// opened tells who opened an issue or pull request (SU-9); nil: nobody can.
+	opened func(ctx context.Context, url string) (o orchestrator.Opened, ok bool, err error)
+}
+
+// Opened asks the platforms, each about addresses of its own.
+func (g *gateway) Opened(ctx context.Context, url string) (orchestrator.Opened, error) {
+	for _, p := range g.plugs {
+		if p.opened == nil {
+			continue
+		}
+		if o, ok, err := p.opened(ctx, url); ok || err != nil {
+			return o, err
+		}
+	}
+	return orchestrator.Opened{}, orchestrator.ErrNotFound
 }
 
 func (g *gateway) plugIn(s *config.Source, src *gate.Source) (plug, error) {
@@ -68,6 +83,10 @@ func (g *gateway) plugGitHub(s *config.Source, src *gate.Source) (plug, error) {
 	return plug{
 		webhook: handler, sender: github.NewSender(bot, g.log),
 		known: func() bool { return bot.ID() != 0 },
+		opened: func(ctx context.Context, url string) (orchestrator.Opened, bool, error) {
+			o, ok, err := bot.Opened(ctx, url)
+			return orchestrator.Opened(o), ok, err
+		},
 		identify: func(ctx context.Context) (string, error) {
 			id, err := bot.Identity(ctx)
 			return id.Login, err

@@ -54,7 +54,7 @@ func wire(cfg *config.Config, store opened, log *slog.Logger, driver func(orches
 		sources[cfg.Sources[i].ID] = cfg.Sources[i].Gate()
 	}
 	g.service = orchestrator.NewService(orchestrator.ServiceConfig{
-		Store: store, Asker: g.broker, Directory: lists, Sources: sources,
+		Store: store, Asker: g.broker, Directory: lists, Opener: g, Sources: sources,
 		Settings: orchestratorSettings(cfg), Now: time.Now, NewID: newID, Log: log,
 	})
 	g.health = newHealth(g)
