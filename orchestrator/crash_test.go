@@ -180,6 +180,67 @@ var tales = []tale{
 		},
 	},
 	{
+		name: "a stop word that has nothing to stop", writes: 6,
+		play: func(m *mortals) {
+			m.say(words{from: listed, text: "stop", mention: true, id: "om_1"})
+			m.until("it is decided", func() bool { m.next(); return m.decisions() == 1 })
+			m.ended()
+		},
+		said:  []string{"react received", "reply There is no task under way here."},
+		check: once(1, 1, "", gate.NoMandate),
+	},
+	{
+		name: "a Ticket that is stopped by command", script: approvalScript(), writes: 12,
+		play: func(m *mortals) {
+			m.say(words{from: listed, text: "1.4.2", mention: true, id: "om_1"})
+			m.until("the card is shown", func() bool { return m.next().asked() })
+			m.until("it is stopped", func() bool { return m.next().stopped() })
+			m.ended()
+		},
+		said:  []string{"react received", "reply Accepted `%[1]s`: 1.4.2", "card", "card_update"},
+		check: once(1, 1, orchestrator.EndManualStop, gate.MandateWithdrawn),
+	},
+	{
+		name: "a click that is refused, and one that is too late", script: approvalScript(), writes: 18,
+		play: func(m *mortals) {
+			m.say(words{from: listed, text: "1.4.2", mention: true, id: "om_1"})
+			m.until("the card is shown", func() bool { return m.next().asked() })
+			m.until("a stranger is refused", func() bool { return errors.Is(m.next().clickBy(stranger), approvals.ErrNotAllowed) })
+			time.Sleep(6 * time.Minute)
+			m.ended()
+			m.until("the late click is refused", func() bool { return errors.Is(m.next().click(), approvals.ErrClosed) })
+			m.ended()
+		},
+		said:  []string{"react received", "reply Accepted `%[1]s`: 1.4.2", "card", "card_update", "reply not approved"},
+		check: once(1, 1, orchestrator.EndCompleted, gate.MandateActive),
+	},
+	{
+		name: "a word that waits with a request", writes: 12,
+		play: func(m *mortals) {
+			m.say(words{from: listed, text: "one", mention: true, id: "om_1"})
+			m.say(words{from: listed, text: "and two", root: "om_1", id: "om_2"})
+			m.until("both are answered", func() bool { m.next().settle(); return m.said("reply and two") > 0 })
+			m.ended()
+		},
+		said:  []string{"react received", "reply Accepted `%[1]s`: one", "reply one", "reply and two"},
+		check: once(2, 1, orchestrator.EndCompleted, gate.MandateActive),
+	},
+	{
+		name: "a question that reaches nobody", script: approvalScript(), writes: 12,
+		play: func(m *mortals) {
+			m.out.fail = func(o gate.Outgoing) error {
+				if o.Kind == gate.OutCard {
+					return &gate.SendError{Class: gate.SendDropped, Reason: "the chat is gone"}
+				}
+				return nil
+			}
+			m.say(words{from: listed, text: "1.4.2", mention: true, id: "om_1"})
+			m.ended()
+		},
+		said:  []string{"react received", "reply Accepted `%[1]s`: 1.4.2", "reply not approved"},
+		check: once(1, 1, orchestrator.EndCompleted, gate.MandateActive),
+	},
+	{
 		name: "a stranger who is refused", writes: 4,
 		play: func(m *mortals) {
 			m.say(words{from: stranger, text: "one", mention: true, id: "om_1"})
@@ -346,6 +407,16 @@ func policyInputs(t *testing.T, s orchestrator.Store) (n int) {
 	return n
 }
 
+// said counts how often a line was said.
+func (m *mortals) said(line string) (n int) {
+	for _, l := range m.out.lines() {
+		if l == line {
+			n++
+		}
+	}
+	return n
+}
+
 func (m *mortals) decisions() int {
 	list, _, _ := m.mem.ListDecisions(m.t.Context(), orchestrator.DecisionFilter{}, orchestrator.Page{Limit: 10})
 	return len(list)
@@ -378,7 +449,9 @@ func (h *house) handBack(seq int) bool {
 func (h *house) mayDie() { h.dying = true }
 
 // click approves the question of the only Ticket on its card.
-func (h *house) click() error {
+func (h *house) click() error { return h.clickBy(listed) }
+
+func (h *house) clickBy(who string) error {
 	list, _, err := h.store.ListTickets(h.t.Context(), orchestrator.TicketFilter{}, orchestrator.Page{Limit: 5})
 	if err != nil || len(list) == 0 {
 		return errors.Join(err, orchestrator.ErrNotFound)
@@ -390,9 +463,15 @@ func (h *house) click() error {
 	}
 	_, err = h.broker.Answer(h.t.Context(), approvals.AnswerRequest{
 		ID: id, OptionID: approvals.OptionApprove, Via: approvals.ViaCard, Source: "feishu",
-		Who: gate.Sender{Kind: gate.Person, ID: listed}, Message: &q.Messages[0],
+		Who: gate.Sender{Kind: gate.Person, ID: who}, Message: &q.Messages[0],
 	})
 	return err
+}
+
+// stopped stops the only Ticket by command.
+func (h *house) stopped() bool {
+	list, _, _ := h.store.ListTickets(h.t.Context(), orchestrator.TicketFilter{}, orchestrator.Page{Limit: 5})
+	return len(list) == 1 && h.svc.StopByCommand(h.t.Context(), list[0].ID, "an operator") == nil
 }
 
 func until(t *testing.T, what string, holds func() bool) {

@@ -109,6 +109,11 @@ func (s *Service) load(ctx context.Context, want Want) (State, facts, error) {
 		return State{}, facts{}, fmt.Errorf("load state: %w", err)
 	}
 	p, err := s.Store.PolicyInForce(ctx)
+	if errors.Is(err, ErrNotFound) {
+		// A store that was emptied under us: whoever brought the Policy into
+		// force does so again, and the work waits.
+		err = fmt.Errorf("no policy is in force: %w", ErrUnavailable)
+	}
 	if err != nil {
 		return State{}, facts{}, fmt.Errorf("load policy: %w", err)
 	}

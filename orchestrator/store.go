@@ -49,6 +49,11 @@ const (
 	NotLive   Receipt = "not_live" // OnlyIfLive, and the Thread is not (AD-9)
 )
 
+// FreshThread is how long a Thread counts as live for intake after one of its
+// messages was stored: that one may still wait in the inbox (AD-9, SU-8). The
+// worker decides properly, and drops what turns out not to be received.
+const FreshThread = 10 * time.Minute
+
 // Intake stores arrivals.
 type Intake interface {
 	// Receive claims the arrival's keys, stores its Trigger (whose ID the

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"path/filepath"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -50,6 +51,9 @@ func OpenEmbedded(ctx context.Context, dir string, o EmbeddedOptions) (*Embedded
 	if o.Trial || binary == "" {
 		return openTrial(), nil
 	}
+	// A folder of the store's own: the data directory may be shared, and its
+	// mode is not ours to change.
+	dir = filepath.Join(dir, "redis")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open managed store: %w", err)
 	}

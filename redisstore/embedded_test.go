@@ -38,7 +38,7 @@ func embed(t *testing.T, dir string, o redisstore.EmbeddedOptions) *redisstore.E
 
 func pidIn(t *testing.T, dir string) int {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, "redis.pid"))
+	text, err := os.ReadFile(filepath.Join(dir, "redis", "redis.pid"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestRS10TheManagedStoreKeepsItsDataOverAStop(t *testing.T) {
 	}
 	work(t, openStore(t, redisstore.Options{Client: e.Client}), 1)
 	pid := pidIn(t, dir)
-	for path, mode := range map[string]os.FileMode{dir: 0o700, filepath.Join(dir, "redis.sock"): 0o700} {
+	for path, mode := range map[string]os.FileMode{filepath.Join(dir, "redis"): 0o700, filepath.Join(dir, "redis", "redis.sock"): 0o700} {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != mode {
 			t.Errorf("EX-6: %s is %v (%v), want %v", path, info.Mode(), err, mode)
 		}
@@ -111,7 +111,7 @@ func TestRS10AServerLeftRunningIsAdoptedAndStopped(t *testing.T) {
 	e := embed(t, dir, redisstore.EmbeddedOptions{})
 	work(t, openStore(t, redisstore.Options{Client: e.Client}), 1)
 	close2(t, e)
-	if c, err := net.Dial("unix", filepath.Join(dir, "redis.sock")); err == nil {
+	if c, err := net.Dial("unix", filepath.Join(dir, "redis", "redis.sock")); err == nil {
 		_ = c.Close()
 		t.Error("the adopted server still serves after Close")
 	}

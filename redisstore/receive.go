@@ -74,6 +74,7 @@ func (s *Store) arrival(a *gate.Arrival, record string, body []byte) (keys []str
 		string(t.ID), record, s.retention.Records.Milliseconds(), body, s.retention.Raw.Milliseconds(),
 		s.retention.Dedupe.Milliseconds(), mustLive, part, claimField(orchestrator.DueInbox, part),
 		millisUp(t.ReceivedAt), t.ReceivedAt.UnixMilli(), k.wake(), confirm,
+		t.ReceivedAt.Add(-orchestrator.FreshThread).UnixMilli(),
 	}
 }
 

@@ -37,6 +37,10 @@ const (
 	// time, since nobody knows yet whose they are (perf 0.8).
 	smallBody   = 1 << 20
 	largeBodies = 4
+	// laneTime is how long one waits for a place, largeTime how long it may
+	// take; GitHub waits for 10 s (facts A1).
+	laneTime  = 4 * time.Second
+	largeTime = 8 * time.Second
 )
 
 // Handler is the webhook of one Source (GH-1). It answers 405, 413, 415, 401 or
@@ -117,15 +121,28 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request) (Delivery, fault)
 	return delivery(r.Header, m, body)
 }
 
+// enterLane waits a while for a place among the large bodies: GitHub does not
+// come again by itself.
+func (h *Handler) enterLane(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, laneTime)
+	defer cancel()
+	select {
+	case h.large <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
 // body reads the raw body within its limit.
 func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, fault) {
 	if r.ContentLength < 0 || r.ContentLength > smallBody {
-		select {
-		case h.large <- struct{}{}:
-			defer func() { <-h.large }()
-		default:
+		if !h.enterLane(r.Context()) {
 			return nil, fault{http.StatusServiceUnavailable, ReasonBusy}
 		}
+		defer func() { <-h.large }()
+		// A sender that stalls gives its place up.
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(largeTime))
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	var tooLarge *http.MaxBytesError

@@ -96,6 +96,7 @@ func (g *gateway) startWork(ctx context.Context, fail func(error)) *background {
 		if g.file != nil {
 			b.wg.Go(func() { g.file.run(working) })
 		}
+		b.wg.Go(func() { g.watchEmptied(working) })
 		if err := g.worker.Run(working, graceful); err != nil {
 			fail(fmt.Errorf("worker: %w", err))
 		}

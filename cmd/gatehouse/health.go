@@ -85,6 +85,10 @@ func (h *health) redis(ctx context.Context) api.Entry {
 	if h.g.store.kind == string(redisstore.Trial) {
 		e.Message = "trial store: everything is forgotten at exit"
 	}
+	if size, err := h.g.store.redis.Size(ctx); err == nil {
+		e.Message += fmt.Sprintf("; %d keys, %.1f MiB", size.Keys, float64(size.Bytes)/(1<<20))
+		e.Count = int(size.Keys)
+	}
 	if _, err := h.g.store.Depths(ctx); err != nil {
 		e.State, e.Message = api.Failing, h.g.store.kind+": cannot be reached, or takes no writes"
 	}

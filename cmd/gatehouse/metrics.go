@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -22,6 +23,7 @@ type metrics struct {
 	ignored  *prometheus.CounterVec
 	intake   *prometheus.CounterVec
 	arrivals *prometheus.CounterVec
+	dropped  *prometheus.CounterVec
 	admitted *prometheus.CounterVec
 	sent     *prometheus.CounterVec
 	claims   *prometheus.CounterVec
@@ -37,6 +39,7 @@ func newMetrics() *metrics {
 		ignored:  counters("webhook_ignored_total", "Events that made no trigger, and calls that were refused, by reason.", "source", "reason"),
 		intake:   counters("intake_total", "Arrivals by what intake did with them.", "source", "receipt"),
 		arrivals: counters("arrivals_total", "Triggers by the place where their arrival put them.", "source", "state"),
+		dropped:  counters("dropped_total", "Triggers that were dropped after they were stored, by the rule that says why.", "source", "rule"),
 		admitted: counters("admission_total", "Verdicts of the gate at arrival.", "source", "strength", "rule"),
 		sent:     counters("outbox_total", "Tries to send by what came of them.", "source", "kind", "outcome"),
 		claims:   counters("claims_total", "Pieces of due work that this replica claimed.", "kind"),
@@ -47,7 +50,7 @@ func newMetrics() *metrics {
 			Buckets: []float64{.0002, .0005, .001, .002, .005, .01, .025, .05, .1, .25, 1, 5},
 		}, []string{"call", "outcome"}),
 	}
-	m.registry.MustRegister(m.webhooks, m.ignored, m.intake, m.arrivals, m.admitted, m.sent, m.claims, m.lost, m.conflict, m.redis,
+	m.registry.MustRegister(m.webhooks, m.ignored, m.intake, m.arrivals, m.dropped, m.admitted, m.sent, m.claims, m.lost, m.conflict, m.redis,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -76,10 +79,22 @@ func (m *metrics) seen(c *orchestrator.Changes) {
 			continue
 		}
 		m.arrivals.WithLabelValues(string(msg.Source), string(msg.State)).Inc()
+		if msg.State == orchestrator.StateDropped {
+			m.dropped.WithLabelValues(string(msg.Source), ruleIn(msg.Why)).Inc()
+		}
 		if a := msg.Admission; a.Rule != "" {
 			m.admitted.WithLabelValues(string(msg.Source), a.Strength.String(), a.Rule).Inc()
 		}
 	}
+}
+
+// ruleIn is the rule that a fixed reason names at its end, such as "(TR-5)".
+func ruleIn(why string) string {
+	_, rule, ok := strings.Cut(why, "(")
+	if !ok {
+		return "other"
+	}
+	return strings.TrimSuffix(rule, ")")
 }
 
 // time observes one call to the store.

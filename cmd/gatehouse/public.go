@@ -15,7 +15,7 @@ import (
 // publicHandler is the public listener: webhooks and /healthz, nothing else
 // (spec page 07).
 func (g *gateway) publicHandler() http.Handler {
-	r := mux.NewRouter()
+	r := mux.NewRouter().SkipClean(true) // an unclean path is none of ours
 	r.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
 	r.HandleFunc("/webhooks/{source}", g.webhook)
 	return r
@@ -38,8 +38,20 @@ func (g *gateway) webhook(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", "5")
 		http.Error(w, "restarting", http.StatusServiceUnavailable)
 	default:
-		handler.ServeHTTP(w, r)
+		g.read(handler, w, r)
 	}
+}
+
+// read hands the delivery over while there is room for its body (RS-8a).
+func (g *gateway) read(handler http.Handler, w http.ResponseWriter, r *http.Request) {
+	give, ok := g.bodies.take(r)
+	if !ok {
+		w.Header().Set("Retry-After", "5")
+		http.Error(w, "too many large bodies", http.StatusServiceUnavailable)
+		return
+	}
+	defer give()
+	handler.ServeHTTP(w, r)
 }
 
 // statusWriter remembers the status that was answered.

@@ -14,15 +14,18 @@ import (
 	"github.com/gatehouse-bot/gatehouse/redisstore/redistest"
 )
 
-// keys asks the server how many keys it has, over its socket.
-func keys(t *testing.T, url string) string {
+// keys asks the server how many keys it has.
+func keys(t *testing.T, url string) string { return command(t, url, "DBSIZE") }
+
+// command sends the server one word, over its socket.
+func command(t *testing.T, url, word string) string {
 	t.Helper()
 	c, err := net.Dial("unix", strings.TrimPrefix(url, "unix://"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if _, err := fmt.Fprint(c, "DBSIZE\r\n"); err != nil {
+	if _, err := fmt.Fprint(c, word+"\r\n"); err != nil {
 		t.Fatal(err)
 	}
 	line, err := bufio.NewReader(c).ReadString('\n')
@@ -171,6 +174,22 @@ func TestServeDrains(t *testing.T) {
 		t.Errorf("exit status %d; want 0:\n%s", code, w.logged())
 	}
 	w.start()
+	w.click()
+	w.seen("the result", func(s feishusim.Snapshot) bool { return has(s, "已完成") })
+	w.ended(said)
+}
+
+// TestServeEmptiedStore empties Redis under the gateway: what comes afterwards
+// is worked on without a restart (RS-9).
+func TestServeEmptiedStore(t *testing.T) {
+	t.Parallel()
+	redis := redistest.Start(t)
+	w := newWorld(t, redis.URL)
+	w.start()
+	w.until("it is ready", func(ctx context.Context) bool { return w.ready(ctx) == http.StatusOK })
+	command(t, redis.URL, "FLUSHALL")
+	said := w.sim.Say(w.ops, w.lin, "@bot 部署 1.4.2")
+	w.mention(said)
 	w.click()
 	w.seen("the result", func(s feishusim.Snapshot) bool { return has(s, "已完成") })
 	w.ended(said)

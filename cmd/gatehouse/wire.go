@@ -37,12 +37,13 @@ type gateway struct {
 	health  *health
 	count   *metrics
 	file    *follower // nil: none is followed
+	bodies  *budget
 }
 
 func wire(cfg *config.Config, store opened, log *slog.Logger, driver func(orchestrator.Driver) orchestrator.Driver) (*gateway, error) {
 	count := newMetrics()
 	store.Store = measured{store.Store, count}
-	g := &gateway{cfg: cfg, log: log, store: store, count: count, plugs: map[gate.SourceID]plug{}}
+	g := &gateway{cfg: cfg, log: log, store: store, count: count, bodies: newBudget(bodiesInFlight), plugs: map[gate.SourceID]plug{}}
 	lists := &orchestrator.Lists{States: store, Approvers: cfg.Approvals.Approvers}
 
 	g.broker = approvals.NewBroker(approvals.BrokerConfig{
@@ -91,7 +92,10 @@ func approvalSettings(cfg *config.Config) approvals.Settings {
 	a := approvals.Settings{
 		Policy: approvals.Policy(cfg.Approvals.Policy), Timeout: cfg.Approvals.Timeout,
 		Timeouts: map[gate.SourceID]time.Duration{}, FourEyes: cfg.Approvals.FourEyes,
-		MaxOpen: cfg.Approvals.MaxOpenPerSession,
+		MaxOpen: cfg.Approvals.MaxOpenPerSession, Approvers: []string{},
+	}
+	for _, list := range cfg.Approvals.Approvers {
+		a.Approvers = append(a.Approvers, list...)
 	}
 	for i := range cfg.Sources {
 		a.Timeouts[cfg.Sources[i].ID] = cfg.Sources[i].ApprovalsTimeout

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gatehouse-bot/gatehouse/gate"
 	"github.com/gatehouse-bot/gatehouse/orchestrator"
@@ -22,6 +23,7 @@ func intakePromises() []promise {
 		{"TR-1 any one known key makes a duplicate, and claims no other key", refusesPartlyKnown},
 		{"TR-2 the same trigger id again is stored, once", storesTwice},
 		{"AD-9 an arrival that must be live is dropped unless its thread is", dropsNotLive},
+		{"SU-8 an arrival that must be live is stored right behind one of its thread", storesBehind},
 		{"AD-9 a dropped arrival claims no keys", dropClaimsNothing},
 		{"AD-9 a thread that nothing waits on is not live any more", endsLive},
 		{"TR-3 an echo of what the gateway sent is a duplicate", seenIsDuplicate},
@@ -89,6 +91,20 @@ func dropsNotLive(t *testing.T, b *bench) {
 	th.Queue = []gate.TriggerID{"trg_0"}
 	b.commit(orchestrator.Changes{Threads: []orchestrator.Thread{th}})
 	b.equal("Receive", b.receive(onlyIfLive("trg_1")), orchestrator.Stored)
+}
+
+func storesBehind(_ *testing.T, b *bench) {
+	first := arrival("trg_1", "th_1", "event:1")
+	b.equal("Receive", b.receive(first), orchestrator.Stored)
+	second := onlyIfLive("trg_2")
+	second.Trigger.ReceivedAt = first.Trigger.ReceivedAt.Add(orchestrator.FreshThread - time.Millisecond)
+	b.equal("Receive", b.receive(second), orchestrator.Stored)
+	late := onlyIfLive("trg_3")
+	late.Trigger.ReceivedAt = second.Trigger.ReceivedAt.Add(orchestrator.FreshThread)
+	b.equal("Receive", b.receive(late), orchestrator.NotLive)
+	elsewhere := onlyIfLive("trg_4")
+	elsewhere.Trigger.Thread = "th_2"
+	b.equal("Receive", b.receive(elsewhere), orchestrator.NotLive)
 }
 
 func dropClaimsNothing(t *testing.T, b *bench) {

@@ -139,7 +139,7 @@ func (m *Mem) Receive(ctx context.Context, a gate.Arrival) (orchestrator.Receipt
 	if r := m.known(a); r != "" {
 		return r, nil
 	}
-	if a.OnlyIfLive && !m.live(a.Trigger.Thread) {
+	if a.OnlyIfLive && !m.live(a.Trigger.Thread) && !m.fresh(&a.Trigger) {
 		return orchestrator.NotLive, nil
 	}
 	msg := orchestrator.Message{Trigger: a.Trigger, State: orchestrator.StateReceived}
@@ -177,6 +177,14 @@ func (m *Mem) known(a gate.Arrival) orchestrator.Receipt {
 		return orchestrator.Stored
 	}
 	return ""
+}
+
+// fresh reports whether a message of the Thread was stored a moment ago.
+func (m *Mem) fresh(t *gate.Trigger) bool {
+	after := t.ReceivedAt.Add(-orchestrator.FreshThread)
+	return len(all(m, orchestrator.KindMessage, func(v *orchestrator.Message) bool {
+		return v.Thread == t.Thread && v.ReceivedAt.After(after)
+	})) > 0
 }
 
 func (m *Mem) live(id gate.ThreadID) bool {

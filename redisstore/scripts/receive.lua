@@ -8,6 +8,7 @@
 --       5 ttl of it  6 ttl of dedupe keys  7 thread that must be live, or ''
 --       8 partition  9 claim field of the partition  10 due time
 --       11 index score  12 wake channel  13 '1': replicas must confirm
+--       14 index score after which the thread's messages count as waiting
 --       (times and ttls in ms)
 -- returns 'stored' | 'duplicate' | 'not_live'
 
@@ -26,7 +27,9 @@ if mine or redis.call('EXISTS', KEYS[1]) == 1 then
   if ARGV[13] == '1' then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
   return 'stored'
 end
-if ARGV[7] ~= '' and redis.call('SISMEMBER', KEYS[3], ARGV[7]) == 0 then
+-- A thread whose first message still waits in the inbox is not live yet, but will be.
+if ARGV[7] ~= '' and redis.call('SISMEMBER', KEYS[3], ARGV[7]) == 0
+  and redis.call('ZCOUNT', KEYS[9], '(' .. ARGV[14], '+inf') == 0 then
   return 'not_live'
 end
 
