@@ -279,7 +279,11 @@ func (w *work) standing(th *Thread) gate.Standing {
 // notice tells the main Session of an owned message (SU-3).
 func (w *work) notice(m *Message, th *Thread) {
 	th.Notices = append(th.Notices, m.ID)
-	w.due(DueEval, string(th.ID))
+	line := DueEval
+	if w.Settings.stopWord(m.Plain) {
+		line = DueEvalFirst
+	}
+	w.due(line, string(th.ID))
 }
 
 // waitsWith makes a person's unaddressed message wait with the newest

@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"slices"
 
+	"github.com/gatehouse-bot/gatehouse/approvals"
 	"github.com/gatehouse-bot/gatehouse/gate"
 )
 
@@ -33,16 +34,12 @@ func (w *work) discard(e *Eval, th *Thread) {
 		if m == nil {
 			continue
 		}
-		d := Decision{
-			ID: DecisionID(w.NewID("dec_")), Eval: e.ID, Thread: th.ID, Trigger: id,
-			Outcome: Unavailable, Strength: m.Admission.Strength, Basis: m.Admission.Basis,
-			PolicyVersion: e.PolicyVersion, Reason: "the policy changed", By: ByGateway, At: w.Now,
-		}
-		w.c.Decisions = append(w.c.Decisions, d)
-		th.Latest, m.State = &d, StateQueued
+		w.undecided(e, th, m, e.PolicyVersion, "the policy changed")
+		m.State = StateQueued
 	}
 	th.Queue = append(e.Undecided, th.Queue...)
 	e.Undecided, th.Eval = nil, ""
+	w.undeadline(e)
 }
 
 func (w *work) formEval(th *Thread, session string) {
@@ -59,6 +56,7 @@ func (w *work) formEval(th *Thread, session string) {
 		w.messages[c].State = StateEvaluating
 	}
 	w.evals[e.ID], th.Eval = e, e.ID
+	w.c.Due = append(w.c.Due, approvals.Due{Kind: DueEvalDeadline, Key: string(e.ID), At: e.Deadline})
 }
 
 // stillAdmitted empties the queue and computes the admission of its candidates
@@ -88,6 +86,8 @@ func (w *work) stillAdmitted(th *Thread) []gate.TriggerID {
 // explicit, then inferred ones (EV-1).
 func (w *work) rank(id gate.TriggerID) int {
 	switch m := w.messages[id]; {
+	case m == nil:
+		return 2
 	case w.Settings.stopWord(m.Plain):
 		return 0
 	case m.Admission.Strength == gate.Explicit:
@@ -115,9 +115,8 @@ func (w *work) decided(m *Message, th *Thread) {
 		return
 	}
 	th.Eval = ""
-	if len(th.Queue) > 0 {
-		w.due(DueEval, string(th.ID))
-	}
+	w.undeadline(e)
+	w.dueEval(th)
 }
 
 // AckNotices forgets follow-up notices that the main Session has seen (RO-7).

@@ -20,9 +20,10 @@ import (
 // count up as they are made: t1, e1, d1.
 //
 //	say m1 A lin@ [stop|/new|text] [root=m2]   lin is listed, wang is not, bot is, ci has no sender
-//	eval A · notices A m1 · resume t1 · halt t1
+//	eval A · expire A · fail A · return A · again A m1 m2 · dismiss A · toeval m1
+//	notices A m1 · resume t1 · halt t1
 //	accept m1 [x=codex] · attach m1 t1 · stop m1 t1 · ignore m1 · requeue m1
-//	        [judged] [silent] [v=2] [e=e1] [public=sorry]
+//	        note t1 · [judged|missing|doubled|unknown|silently|unmatched] [silent] [v=2] [e=e1] [public=sorry]
 //	turn t1 · ack t1 m1 · reply t1 [m1] · back t1 m1 · report t1 done [final] [upto=2] · idle t1 [upto=2]
 //	ask t1 q1 [clarification] · answer t1 q1
 //	list lin yes|no|unknown · source on|off|gone · receive all|mentions|off · mode auto · policy · follow-ups listed
@@ -86,9 +87,11 @@ func (d *desk) line(w []string) {
 		d.move(move{kind: mvArrive, message: id})
 	case "eval":
 		d.move(move{kind: mvForm, thread: gate.ThreadID(arg[0])})
+	case "expire", "fail", "return", "again", "dismiss", "toeval":
+		d.considered(w[0], arg)
 	case "notices":
 		d.move(move{kind: mvAckNote, thread: gate.ThreadID(arg[0]), seen: []gate.TriggerID{gate.TriggerID(arg[1])}})
-	case "accept", "attach", "stop", "ignore", "requeue", "dance":
+	case "accept", "attach", "stop", "ignore", "requeue", "dance", "note":
 		d.route(w[0], arg, opt)
 	case "turn":
 		d.move(move{kind: mvTurn, ticket: tk})
@@ -135,12 +138,17 @@ func (d *desk) message(arg []string, opt map[string]string) orchestrator.Message
 func (d *desk) route(action string, arg []string, opt map[string]string) {
 	d.t.Helper()
 	it := item(gate.TriggerID(arg[0]), orchestrator.Action(action), "")
+	if action == "note" {
+		it = orchestrator.Item{Action: orchestrator.ActNote, Ticket: gate.TicketID(arg[0]), Text: opt["text"]}
+	}
 	r := ruling(false)
 	for _, x := range arg[1:] {
 		switch x {
 		case "":
 		case "judged":
 			r = ruling(true)
+		case "missing", "doubled", "unknown", "silently", "unmatched":
+			r = badRuling(x)
 		case "silent":
 			r = ruling(true)
 			d.f.Policy.Rules[0].Acknowledge = false
@@ -155,6 +163,35 @@ func (d *desk) route(action string, arg []string, opt map[string]string) {
 	}
 	r.Eval = gate.EvalID(opt["e"])
 	d.move(move{kind: mvRoute, item: it, ruling: r})
+}
+
+// badRuling is an evaluation with a fault (RU-1), or without a match.
+func badRuling(fault string) orchestrator.Ruling {
+	r := ruling(true)
+	switch fault {
+	case "missing":
+		r.Verdicts = nil
+	case "doubled":
+		r.Verdicts = append(r.Verdicts, r.Verdicts[0])
+	case "unknown":
+		r.Verdicts = append(r.Verdicts, orchestrator.RuleVerdict{Rule: "nosuch", Reason: "x"})
+	case "silently":
+		r.Verdicts[0].Reason = " "
+	case "unmatched":
+		r.Verdicts[0].Match = false
+	}
+	return r
+}
+
+func (d *desk) considered(verb string, arg []string) {
+	kind := map[string]moveKind{"expire": mvExpire, "fail": mvFail, "return": mvReturn, "again": mvAgain, "dismiss": mvDismiss, "toeval": mvToEval}[verb]
+	mv := move{kind: kind, thread: gate.ThreadID(arg[0]), message: gate.TriggerID(arg[0]), decided: d.decs}
+	for _, id := range arg[1:] {
+		if id != "" {
+			mv.seen = append(mv.seen, gate.TriggerID(id))
+		}
+	}
+	d.move(mv)
 }
 
 func (d *desk) perform(verb string, id gate.TicketID, arg []string, opt map[string]string) {
@@ -336,6 +373,12 @@ func (d *desk) look(key string) string {
 		return list(d.c.Due, func(x approvals.Due) string { return wakeWord(x) })
 	case key == "cancel":
 		return list(d.c.Cancel, func(x approvals.Due) string { return wakeWord(x) })
+	case key == "err":
+		return first(strings.ReplaceAll(fmt.Sprint(d.a.err), ":", " "))
+	case key == "would":
+		return list(d.decs, func(x orchestrator.Decision) string { return string(x.Trigger) + ":" + string(x.Would) })
+	case key == "message":
+		return strings.ReplaceAll(d.a.result.Error.Message, " ", "_")
 	case key == "changes":
 		return strconv.FormatBool(!unchanged(d.c))
 	case key == "questions":
@@ -477,6 +520,8 @@ func (d *desk) lookThread(id gate.ThreadID, field string) string {
 		return list(th.Tickets, func(k orchestrator.ThreadTicket) string { return string(k.Ticket) + ":" + string(k.Kind) })
 	case "latest":
 		return string(th.Latest.Outcome)
+	case "attention":
+		return strconv.FormatBool(th.Attention(d.f.Now))
 	}
 	return "no field " + field
 }

@@ -24,12 +24,18 @@ type Handout struct {
 	Candidates []Message
 	Notices    []Message
 	Tickets    []Ticket
+	// Redelivered: the session had it before (EV-5).
+	Redelivered bool
 }
+
+// ErrEvaluation: the driver was asked and its answers stayed invalid (EV-5).
+var ErrEvaluation = errors.New("evaluation failed")
 
 // Driver decides candidates in the place of the main Session (DR-1).
 type Driver interface {
 	// Consider returns items for the candidates and notices. Candidates
-	// without an item stay undecided.
+	// without an item stay undecided. An error that is ErrEvaluation says that
+	// the evaluation failed; any other, that the driver was not reached (EV-5).
 	Consider(ctx context.Context, h Handout) ([]Routed, error)
 }
 
@@ -75,8 +81,9 @@ func (c *Considerer) consider(ctx context.Context, id gate.ThreadID) (left int, 
 	}
 	items, err := c.Driver.Consider(ctx, h)
 	if err != nil {
-		return 0, fmt.Errorf("consider %s: %w", id, err)
+		return 0, c.unconsidered(ctx, h, err)
 	}
+	c.Service.Calls.mark(c.Service.Now())
 	for _, it := range items {
 		if err := c.route(ctx, h, it); err != nil {
 			return 0, err
@@ -86,6 +93,36 @@ func (c *Considerer) consider(ctx context.Context, id gate.ThreadID) (left int, 
 		return 0, fmt.Errorf("acknowledge notices: %w", err)
 	}
 	return c.Service.undecided(ctx, h)
+}
+
+// unconsidered ends what the driver could not consider. An evaluation that
+// failed is recorded; a driver that was not reached has not been given the
+// Eval, and the claim is tried again with back-off (EV-5).
+func (c *Considerer) unconsidered(ctx context.Context, h Handout, cause error) error {
+	cause = fmt.Errorf("consider %s: %w", h.Thread.ID, cause)
+	switch {
+	case h.Eval == nil:
+		return cause
+	case errors.Is(cause, ErrEvaluation):
+		c.Service.Log.WarnContext(ctx, "evaluation failed", "eval", h.Eval.ID, "thread", h.Thread.ID, "err", cause)
+		if err := c.Service.FailEval(ctx, h.Eval.ID, "the evaluation failed"); err != nil {
+			return fmt.Errorf("record failed eval %s: %w", h.Eval.ID, err)
+		}
+		return nil
+	}
+	if err := c.Service.returnEval(context.WithoutCancel(ctx), h.Eval.ID); err != nil {
+		return errors.Join(cause, err)
+	}
+	return cause
+}
+
+// Handlers are those of the three lines (EV-1).
+func (c *Considerer) Handlers() map[approvals.DueKind]Handler {
+	all := map[approvals.DueKind]Handler{}
+	for _, line := range EvalLines() {
+		all[line] = c.Service.Unpaused(c.Handle)
+	}
+	return all
 }
 
 func (c *Considerer) route(ctx context.Context, h Handout, it Routed) error {

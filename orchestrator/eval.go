@@ -16,6 +16,8 @@ const (
 	ActStop    Action = "stop"
 	ActIgnore  Action = "ignore"
 	ActRequeue Action = "requeue"
+	// ActNote is about a Ticket and no Trigger (RO-9a).
+	ActNote Action = "note"
 )
 
 // Eval is the consideration of a Thread's waiting candidates (EV-1).
@@ -29,6 +31,8 @@ type Eval struct {
 	Session       string           `json:"session,omitempty"`
 	DeliveredAt   time.Time        `json:"delivered_at,omitzero"`
 	Deadline      time.Time        `json:"deadline,omitzero"`
+	// Again: its session asked for what it holds, and has not got it yet (EV-5).
+	Again bool `json:"again,omitempty"`
 
 	Version int64 `json:"-"`
 }

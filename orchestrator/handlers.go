@@ -87,6 +87,20 @@ func (s *Service) giveUp(ctx context.Context, c Claim, read ...approvals.Guard) 
 	return err
 }
 
+// HandleEvalDeadline ends an Eval whose time is over (EV-4).
+func (s *Service) HandleEvalDeadline(ctx context.Context, c Claim) error {
+	id := gate.EvalID(c.Key)
+	err := s.transact(ctx, Want{Evals: []gate.EvalID{id}}, func(st State, f Facts) Changes {
+		ch := ExpireEval(st, id, f)
+		ch.Claim = &c
+		return ch
+	})
+	if errors.Is(err, ErrLostClaim) {
+		return nil // the Eval ended meanwhile, and cancelled it
+	}
+	return err
+}
+
 // HandleSettled gives the asker the end of its question (DE-10).
 func (s *Service) HandleSettled(ctx context.Context, c Claim) error {
 	q, err := s.Store.Question(ctx, approvals.ID(c.Key))
@@ -138,6 +152,7 @@ func (s *Service) Handlers() map[approvals.DueKind]Handler {
 		DueInbox:              s.HandleInbox,
 		DueResume:             s.HandleResume,
 		DuePolicy:             s.HandlePolicy,
+		DueEvalDeadline:       s.HandleEvalDeadline,
 		approvals.DueDeadline: s.HandleDeadline,
 		approvals.DueSettled:  s.HandleSettled,
 		approvals.DueLate:     s.HandleLate,

@@ -301,9 +301,11 @@ func refusedChangesNothing(st *step) error {
 		return fmt.Errorf("refused with %s, and yet it changed something", st.a.performed.Error.Code)
 	case st.move.kind != mvRoute || refused == nil:
 		return nil
-	case len(st.c.Decisions)+len(st.c.Inputs) > 0:
+	case len(st.c.Decisions)+len(st.c.Inputs) > 0 && refused.Code != orchestrator.CodeStalePolicy:
 		return fmt.Errorf("refused with %s, and yet %d decisions, %d inputs", refused.Code, len(st.c.Decisions), len(st.c.Inputs))
 	case refused.Code == orchestrator.CodeNotAdmitted, refused.Code == orchestrator.CodeNeedsNewAccept:
+		return nil
+	case refused.Code == orchestrator.CodeStalePolicy: // its Eval is discarded (EV-6)
 		return nil
 	}
 	for _, m := range st.c.Messages {
@@ -321,11 +323,20 @@ func refusedChangesNothing(st *step) error {
 func oneDecision(st *step) error {
 	want, tickets := 0, 0
 	r := st.a.result
-	if st.move.kind == mvRoute && r.OK && !r.Deduped && st.move.item.Action != orchestrator.ActRequeue {
+	quiet := st.move.item.Action == orchestrator.ActRequeue || st.move.item.Action == orchestrator.ActNote
+	if st.move.kind == mvRoute && r.OK && !r.Deduped && !quiet {
 		want = 1
-		if st.move.item.Action == orchestrator.ActAccept {
+		if st.move.item.Action == orchestrator.ActAccept && !observed(st.c.Decisions) {
 			tickets = 1
 		}
+	}
+	switch st.move.kind {
+	case mvExpire, mvFail, mvDismiss: // of the undecided, and the same again
+		want = len(st.c.Decisions)
+	default:
+	}
+	if st.a.result.Error != nil { // a discarded Eval's (EV-6)
+		want = len(st.c.Decisions)
 	}
 	if st.move.kind == mvForm { // a discarded Eval's (EV-6)
 		want = len(st.before.Evals[st.before.Threads[st.move.thread].Eval].Undecided)
@@ -346,6 +357,11 @@ func oneDecision(st *step) error {
 		}
 	}
 	return nil
+}
+
+// observed: the Decision says what would have been done (RU-2).
+func observed(list []orchestrator.Decision) bool {
+	return len(list) == 1 && list[0].Outcome == orchestrator.Observed
 }
 
 func inputsToActive(st *step) error {
@@ -490,6 +506,10 @@ func left(st *step, before, after *orchestrator.Message, owner gate.TicketID) er
 	keeps := slices.Contains(after.Owners, owner)
 	said := st.move.kind == mvRoute && st.move.item.Action == orchestrator.ActStop && st.move.item.Trigger == before.ID
 	switch {
+	case st.move.kind == mvToEval && st.move.message == before.ID: // PA-1
+		if keeps || after.State != orchestrator.StateQueued {
+			return fmt.Errorf("%s was sent to eval and is %s of %v", before.ID, after.State, after.Owners)
+		}
 	case now.Active():
 		if handed := st.move.cmd.Verb == orchestrator.VerbHandBack && st.move.ticket == owner; !handed || len(after.HandBacks) != len(before.HandBacks)+1 {
 			return fmt.Errorf("%s lost %s by %s", owner, before.ID, st.move)
@@ -552,7 +572,7 @@ func heard(st *step) error {
 			continue
 		}
 		due := slices.ContainsFunc(st.c.Due, func(d approvals.Due) bool {
-			return d.Kind == orchestrator.DueEval && d.Key == string(after.Thread)
+			return oneLine(d.Kind) == orchestrator.DueEval && d.Key == string(after.Thread)
 		})
 		if !due || !slices.Contains(st.after.Threads[after.Thread].Notices, id) {
 			return fmt.Errorf("%s is owned by %v, noticed %v, due %v", id, after.Owners, st.after.Threads[after.Thread].Notices, due)
@@ -590,6 +610,9 @@ func saidOnce(st *step) error {
 	for _, d := range st.c.Decisions {
 		want := 1
 		if d.Outcome == orchestrator.Unavailable {
+			continue
+		}
+		if d.Outcome == orchestrator.Observed && replies == 0 {
 			continue
 		}
 		silent := slices.ContainsFunc(d.Verdicts, func(v orchestrator.RuleVerdict) bool {
@@ -641,12 +664,20 @@ func noLostWake(st *step) error {
 		if before[name] && !took && !cancelled {
 			continue
 		}
-		emitted := slices.ContainsFunc(st.c.Due, func(d approvals.Due) bool { return wakeName(d.Kind, d.Key) == name })
+		emitted := slices.ContainsFunc(st.c.Due, func(d approvals.Due) bool { return wakeName(oneLine(d.Kind), d.Key) == name })
 		if !emitted && (!took || st.c.Next.IsZero()) {
 			return fmt.Errorf("%s is needed and not due", name)
 		}
 	}
 	return nil
+}
+
+// oneLine takes the three lines of due Evals for one (EV-1).
+func oneLine(kind approvals.DueKind) approvals.DueKind {
+	if slices.Contains(orchestrator.EvalLines(), kind) {
+		return orchestrator.DueEval
+	}
+	return kind
 }
 
 func wakeName(kind approvals.DueKind, key string) string { return string(kind) + " " + key }
@@ -659,6 +690,8 @@ func took(mv move) string {
 		return wakeName(orchestrator.DueTurn, string(mv.ticket))
 	case mvResume:
 		return wakeName(orchestrator.DueResume, string(mv.ticket))
+	case mvExpire:
+		return ""
 	default:
 	}
 	return ""
@@ -670,6 +703,9 @@ func needs(s *orchestrator.State) map[string]bool {
 	for id, th := range s.Threads {
 		if len(th.Queue) > 0 && th.Eval == "" {
 			n[wakeName(orchestrator.DueEval, string(id))] = true
+		}
+		if th.Eval != "" {
+			n[wakeName(orchestrator.DueEvalDeadline, string(th.Eval))] = true
 		}
 	}
 	for id, t := range s.Tickets {

@@ -12,6 +12,8 @@ type Item struct {
 	Executor     string         `json:"executor,omitempty"`
 	Reason       string         `json:"reason,omitempty"`
 	PublicReason string         `json:"public_reason,omitempty"`
+	// Text is that of a note (RO-9a).
+	Text string `json:"text,omitempty"`
 }
 
 // Ruling is what an item is judged under (RO-9): the policy version, or that

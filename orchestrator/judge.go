@@ -50,7 +50,7 @@ func (w *work) admit(m *Message) gate.Verdict {
 func (w *work) queue(m *Message, th *Thread) {
 	m.State, m.Why = StateQueued, ""
 	th.Queue = append(th.Queue, m.ID)
-	w.due(DueEval, string(th.ID))
+	w.due(evalLines[w.rank(m.ID)], string(th.ID))
 	if m.Admission.Strength == gate.Explicit {
 		w.react(m, gate.ReactReceived, intent("receipt", string(m.ID)))
 	}
@@ -87,8 +87,11 @@ func (w *work) release(t *Ticket, ids []gate.TriggerID, except gate.TriggerID) {
 
 // stopped reports whether a Ticket was stopped by this message.
 func (m *Message) stopped() bool {
-	return slices.ContainsFunc(m.Decided, func(d Decided) bool { return d.Action == ActStop })
+	return slices.ContainsFunc(m.Decided, func(d Decided) bool { return d.stop() })
 }
+
+// stop reports whether a Ticket was stopped, not only in an observation.
+func (d *Decided) stop() bool { return d.Action == ActStop && !d.Observed }
 
 // rejudge sends a message that was owned, or waited, to the gate as an
 // ordinary message of its Thread (HB-3). Earlier decisions but a stop no
@@ -96,7 +99,7 @@ func (m *Message) stopped() bool {
 // be resumed.
 func (w *work) rejudge(m *Message) {
 	m.With, m.Owners = "", nil
-	m.Decided = slices.DeleteFunc(m.Decided, func(d Decided) bool { return d.Action != ActStop })
+	m.Decided = slices.DeleteFunc(m.Decided, func(d Decided) bool { return !d.stop() })
 	th := w.thread(m)
 	th.Notices = drop(th.Notices, m.ID)
 	w.judge(m, th, false)

@@ -36,12 +36,14 @@ type HandBack struct {
 }
 
 // Decided is one decision that a message got, kept to recognise a repeat
-// (RO-8).
+// (RO-8). Without an Action nobody decided: it is unavailable.
 type Decided struct {
 	Action   Action        `json:"action"`
 	Ticket   gate.TicketID `json:"ticket,omitempty"`
 	Decision DecisionID    `json:"decision,omitempty"`
 	At       time.Time     `json:"at"`
+	// Observed: nothing was done (RU-2).
+	Observed bool `json:"observed,omitempty"`
 }
 
 // Message is a Trigger and what has become of it so far.
@@ -61,6 +63,8 @@ type Message struct {
 	Requeues  int            `json:"requeues,omitempty"`
 	// Given: a Ticket got it as an Input.
 	Given bool `json:"given,omitempty"`
+	// Expiries counts Evals that expired on it in a row (EV-4).
+	Expiries int `json:"expiries,omitempty"`
 	// Why says why it was dropped, or reached nobody.
 	Why string `json:"why,omitempty"`
 	// Late: it arrived long after it happened (TR-6).

@@ -377,7 +377,7 @@ func item(id gate.TriggerID, a orchestrator.Action, t gate.TicketID) orchestrato
 func ruling(evaluated bool) orchestrator.Ruling {
 	r := orchestrator.Ruling{PolicyVersion: 1, By: orchestrator.ByMainSession, Evaluated: evaluated}
 	if evaluated {
-		r.Verdicts = []orchestrator.RuleVerdict{{Rule: "triage", Match: true}}
+		r.Verdicts = []orchestrator.RuleVerdict{{Rule: "triage", Match: true, Reason: "it fits"}}
 	}
 	return r
 }

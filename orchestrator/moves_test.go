@@ -24,6 +24,12 @@ const (
 	mvStop    moveKind = "StopByCommand"
 	mvResume  moveKind = "ResumeWaiting"
 	mvAnswer  moveKind = "AnswerArrived"
+	mvExpire  moveKind = "ExpireEval"
+	mvFail    moveKind = "FailEval"
+	mvReturn  moveKind = "ReturnEval"
+	mvAgain   moveKind = "EvaluateAgain"
+	mvDismiss moveKind = "Dismiss"
+	mvToEval  moveKind = "SendToEval"
 )
 
 // move is one call of a transition.
@@ -37,6 +43,7 @@ type move struct {
 	ruling   orchestrator.Ruling
 	cmd      orchestrator.Command
 	question approvals.Question
+	decided  []orchestrator.Decision
 }
 
 func (m move) String() string {
@@ -55,6 +62,10 @@ func (m move) String() string {
 			on += " " + string(in.Trigger)
 		}
 		return fmt.Sprintf("Perform(%s, %s%s %s upto %d)", m.ticket, m.cmd.Verb, on, m.cmd.Kind, m.cmd.Upto)
+	case mvExpire, mvFail, mvReturn, mvAgain, mvDismiss:
+		return fmt.Sprintf("%s(%s)", m.kind, m.thread)
+	case mvToEval:
+		return fmt.Sprintf("SendToEval(%s)", m.message)
 	case mvTurn, mvStop, mvResume, mvAnswer:
 	}
 	return fmt.Sprintf("%s(%s)", m.kind, m.ticket)
@@ -85,6 +96,18 @@ func (m move) run(s orchestrator.State, f orchestrator.Facts) (c orchestrator.Ch
 		c, a.err = orchestrator.StopByCommand(s, m.ticket, "op", f)
 	case mvResume:
 		c = orchestrator.ResumeWaiting(s, m.ticket, f)
+	case mvExpire:
+		c = orchestrator.ExpireEval(s, s.Threads[m.thread].Eval, f)
+	case mvFail:
+		c = orchestrator.FailEval(s, s.Threads[m.thread].Eval, "no valid answer", f)
+	case mvReturn:
+		c = orchestrator.ReturnEval(s, s.Threads[m.thread].Eval, f)
+	case mvAgain:
+		c, a.err = orchestrator.EvaluateAgain(s, m.thread, m.seen, "op", f)
+	case mvDismiss:
+		c, a.err = orchestrator.Dismiss(s, m.thread, m.decided, "op", f)
+	case mvToEval:
+		c, a.err = orchestrator.SendToEval(s, m.message, "op", f)
 	case mvAnswer:
 		c = orchestrator.AnswerArrived(s, m.ticket, m.question, f)
 	}

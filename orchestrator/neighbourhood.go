@@ -66,6 +66,7 @@ func (s *State) neighbours() Want {
 	}
 	for _, e := range s.Evals {
 		w.Messages = append(w.Messages, e.Undecided...)
+		w.Threads = append(w.Threads, e.Thread)
 	}
 	for _, c := range s.Chats {
 		w.Threads = append(w.Threads, c.Open)

@@ -22,6 +22,9 @@ func (w *work) route(it Item, r Ruling) Result {
 	if res := malformed(it); res != nil {
 		return *res
 	}
+	if it.Action == ActNote {
+		return w.note(it)
+	}
 	m := w.messages[it.Trigger]
 	if m == nil {
 		return refused(CodeUnknownTrigger, "no such trigger; use an id from the candidates of this Eval")
@@ -32,7 +35,7 @@ func (w *work) route(it Item, r Ruling) Result {
 	if res := repeated(m, it); res != nil {
 		return *res
 	}
-	if res := w.stale(r); res != nil {
+	if res := w.stale(m, r); res != nil {
 		return *res
 	}
 	if res := w.open(m, it); res != nil {
@@ -40,6 +43,14 @@ func (w *work) route(it Item, r Ruling) Result {
 	}
 	if it.Action != ActRequeue {
 		if res := w.admitted(m, it, r); res != nil {
+			return *res
+		}
+	}
+	if r.Evaluated {
+		if res := w.judged(r); res != nil {
+			return *res
+		}
+		if res := w.bounded(m, it, r); res != nil {
 			return *res
 		}
 	}
@@ -52,7 +63,7 @@ func (w *work) route(it Item, r Ruling) Result {
 		return w.stop(m, it, r)
 	case ActIgnore:
 		return w.ignore(m, it, r)
-	case ActRequeue:
+	case ActRequeue, ActNote:
 	}
 	// What is left is requeue; malformed refused every other word.
 	return w.requeue(m)
@@ -66,16 +77,21 @@ func malformed(it Item) *Result {
 		ActStop:    {"ticket", "reason"},
 		ActIgnore:  {"reason"},
 		ActRequeue: {"reason"},
+		ActNote:    {"ticket", "text"},
 	}[it.Action]
 	if it.Action != "" && !known {
-		res := refused(CodeUnknownAction, "use accept, attach, stop, ignore or requeue")
+		res := refused(CodeUnknownAction, "use accept, attach, stop, ignore, requeue or note")
 		return &res
 	}
 	given := map[string]string{
 		"trigger": string(it.Trigger), "action": string(it.Action),
-		"title": it.Title, "ticket": string(it.Ticket), "reason": it.Reason,
+		"title": it.Title, "ticket": string(it.Ticket), "reason": it.Reason, "text": it.Text,
 	}
-	for _, field := range append([]string{"trigger", "action"}, need...) {
+	always := []string{"trigger", "action"}
+	if it.Action == ActNote {
+		always = nil
+	}
+	for _, field := range append(always, need...) {
 		if strings.TrimSpace(given[field]) == "" {
 			res := refused(CodeMissingField, "give the item a "+field)
 			return &res
@@ -91,9 +107,13 @@ func repeated(m *Message, it Item) *Result {
 	onlyStops := true
 	for _, d := range m.Decided {
 		if d.Action == it.Action && (d.Ticket == it.Ticket || !it.Action.ofTicket()) {
-			return &Result{OK: true, Deduped: true, Ticket: d.Ticket, Decision: d.Decision}
+			same := Result{OK: true, Deduped: true, Ticket: d.Ticket, Decision: d.Decision}
+			if d.Observed {
+				same.Ticket = ""
+			}
+			return &same
 		}
-		onlyStops = onlyStops && d.Action == ActStop
+		onlyStops = onlyStops && d.stop()
 	}
 	switch {
 	case it.Action == ActRequeue && m.State == StateQueued && m.Requeues > 0:
@@ -115,7 +135,7 @@ func (m *Message) settled(a Action) bool {
 }
 
 // stale refuses what was decided under another Policy version (RO-9).
-func (w *work) stale(r Ruling) *Result {
+func (w *work) stale(m *Message, r Ruling) *Result {
 	version := r.PolicyVersion
 	if e := w.evals[r.Eval]; version == 0 && e != nil {
 		version = e.PolicyVersion
@@ -125,6 +145,7 @@ func (w *work) stale(r Ruling) *Result {
 		res := refused(CodeMissingField, "give eval or policy_version")
 		return &res
 	case version != w.Policy.Version:
+		w.outdated(m)
 		res := refused(CodeStalePolicy, "the policy changed; the candidates come again under the new version")
 		return &res
 	}
@@ -163,7 +184,7 @@ func (w *work) freshStop(m *Message) bool {
 		return false
 	}
 	last := m.Decided[len(m.Decided)-1]
-	return last.Action == ActStop && w.Now.Sub(last.At) <= w.Settings.EvalTimeout
+	return last.stop() && w.Now.Sub(last.At) <= w.Settings.EvalTimeout
 }
 
 // admitted computes the admission of this moment (AD-14). An inferred
@@ -201,7 +222,12 @@ func (w *work) decide(m *Message, action Action, out Outcome, ticket gate.Ticket
 		IgnoredFromCard: out == Ignored && m.Admission.Strength == gate.Inferred && !r.Evaluated,
 	}
 	w.c.Decisions = append(w.c.Decisions, d)
-	m.Decided = append(m.Decided, Decided{Action: action, Ticket: ticket, Decision: d.ID, At: w.Now})
+	if out == Observed {
+		d.Would = action
+		w.c.Decisions[len(w.c.Decisions)-1] = d
+	}
+	m.Decided = append(m.Decided, Decided{Action: action, Ticket: ticket, Decision: d.ID, At: w.Now, Observed: out == Observed})
+	w.verdict(th)
 	th.Latest, th.LastActivity = &d, w.Now
 	th.Notices = drop(th.Notices, m.ID)
 	w.decided(m, th)
@@ -211,14 +237,11 @@ func (w *work) decide(m *Message, action Action, out Outcome, ticket gate.Ticket
 
 // accept starts a Ticket with a Mandate (RO-2).
 func (w *work) accept(m *Message, it Item, r Ruling) Result {
-	executor := it.Executor
-	if executor == "" {
-		executor = gate.DefaultExecutor
+	executor, res := w.executor(m, it, r)
+	if res != nil {
+		return *res
 	}
 	listed := w.lists(m.Source, m.Sender).Allow == gate.Yes
-	if !gate.ExecutorAllowed(w.Policy, m.Source, m.Admission.Verdict, listed, matched(r.Verdicts), executor) {
-		return refused(CodeExecutorNotAllowed, "the policy does not give this request that executor; leave executor out")
-	}
 	t := w.newTicket(m, it, executor, listed, matched(r.Verdicts))
 	d := w.decide(m, ActAccept, Accepted, t.ID, it.Reason, r)
 	w.own(t, m, true)
@@ -228,6 +251,21 @@ func (w *work) accept(m *Message, it Item, r Ruling) Result {
 	}
 	w.log("ticket.accepted", approvals.SessionID(t.ID), map[string]any{"ticket": t.ID, "trigger": m.ID})
 	return Result{OK: true, Ticket: t.ID, Decision: d}
+}
+
+// executor is the one that the request asks for, if the Policy gives it that
+// one (RO-2b).
+func (w *work) executor(m *Message, it Item, r Ruling) (string, *Result) {
+	executor := it.Executor
+	if executor == "" {
+		executor = gate.DefaultExecutor
+	}
+	listed := w.lists(m.Source, m.Sender).Allow == gate.Yes
+	if !gate.ExecutorAllowed(w.Policy, m.Source, m.Admission.Verdict, listed, matched(r.Verdicts), executor) {
+		res := refused(CodeExecutorNotAllowed, "the policy does not give this request that executor; leave executor out")
+		return "", &res
+	}
+	return executor, nil
 }
 
 // acknowledges: no matched rule says that its work starts in silence (OUT-4,
@@ -342,11 +380,8 @@ func (w *work) subscribe(t *Ticket, m *Message) {
 // Stopping an ended Ticket withdraws its Mandate, so that nothing wakes it.
 func (w *work) stop(m *Message, it Item, r Ruling) Result {
 	t := w.tickets[it.Ticket]
-	switch {
-	case t == nil:
-		return refused(CodeUnknownTicket, "no such ticket; use one of the candidate's tickets")
-	case !t.owns(m.Thread):
-		return refused(CodeNotOnTicketThread, "the message is not on one of that ticket's own threads")
+	if res := w.stoppable(m, t); res != nil {
+		return *res
 	}
 	d := w.decide(m, ActStop, Stopped, t.ID, it.Reason, r)
 	w.endByPerson(t, EndStopped, cmp.Or(m.Sender.Name, m.Sender.ID), m.ID) // Feishu names nobody
@@ -356,6 +391,59 @@ func (w *work) stop(m *Message, it Item, r Ruling) Result {
 	w.settleWith(m, nil)
 	w.say(m.reply(), t.ID, w.text(sayStopped, t.Short(), t.Title), intent("stopped", string(t.ID), string(m.ID)))
 	return Result{OK: true, Ticket: t.ID, Decision: d}
+}
+
+func (w *work) stoppable(m *Message, t *Ticket) *Result {
+	var res Result
+	switch {
+	case t == nil:
+		res = refused(CodeUnknownTicket, "no such ticket; use one of the candidate's tickets")
+	case !t.owns(m.Thread):
+		res = refused(CodeNotOnTicketThread, "the message is not on one of that ticket's own threads; only a message there stops it")
+	default:
+		return nil
+	}
+	return &res
+}
+
+// note gives a Ticket a context Input; it makes no Decision (RO-9a).
+func (w *work) note(it Item) Result {
+	t := w.tickets[it.Ticket]
+	switch {
+	case t == nil:
+		return refused(CodeUnknownTicket, "no such ticket; use one of the candidate's tickets")
+	case !t.Active():
+		return refused(CodeNeedsNewAccept, "the ticket has ended and reads nothing; attach a message to resume it, or accept one as new work")
+	}
+	w.input(t, Input{Kind: InputNote, Note: it.Text})
+	return Result{OK: true, Ticket: t.ID}
+}
+
+// verdict: the main Session decided something on the Thread, so that the count
+// of expiries in a row starts anew (EV-4).
+func (w *work) verdict(th *Thread) {
+	undecided := slices.Clone(th.Queue)
+	if e := w.evals[th.Eval]; e != nil {
+		undecided = append(undecided, e.Undecided...)
+	}
+	for _, id := range undecided {
+		if m := w.messages[id]; m != nil {
+			m.Expiries = 0
+		}
+	}
+}
+
+// outdated discards the message's Eval when that runs under an old Policy
+// version, so that the candidates come again at once (EV-6).
+func (w *work) outdated(m *Message) {
+	th := w.threads[m.Thread]
+	if th == nil {
+		return
+	}
+	if e := w.evals[th.Eval]; e != nil && e.PolicyVersion != w.Policy.Version {
+		w.discard(e, th)
+		w.dueEval(th)
+	}
 }
 
 // ignore decides that nothing is to be done (RO-5). An explicit request is
@@ -384,6 +472,6 @@ func (w *work) requeue(m *Message) Result {
 	m.State = StateQueued
 	w.decided(m, th)
 	th.Queue = append(th.Queue, m.ID)
-	w.due(DueEval, string(th.ID))
+	w.dueEval(th)
 	return Result{OK: true}
 }

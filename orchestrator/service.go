@@ -26,8 +26,10 @@ type Opener interface {
 
 // ServiceConfig is what a Service needs.
 type ServiceConfig struct {
-	Store     Store
-	Asker     Asker
+	Store Store
+	Asker Asker
+	// Context may be nil: then a card has what the gateway itself received.
+	Context   Context
 	Directory approvals.Directory
 	// Opener may be nil: then nothing that an Executor opened is believed.
 	Opener   Opener
@@ -44,6 +46,8 @@ type ServiceConfig struct {
 // from fresh state when something moved meanwhile.
 type Service struct {
 	ServiceConfig
+	// Calls are those of the main Session.
+	Calls Calls
 }
 
 // NewService returns a Service over a store.

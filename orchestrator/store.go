@@ -31,13 +31,25 @@ const (
 	// DueOutbox: lane Key has Outgoings.
 	DueOutbox approvals.DueKind = "outbox"
 	// DueEval: Thread Key has waiting candidates, notices, or an Eval that
-	// the driver has not dealt with.
-	DueEval approvals.DueKind = "eval"
+	// the driver has not dealt with. There are three lines (EV-1): what is
+	// only a stop word goes first, then explicit candidates and notices, then
+	// inferred ones.
+	DueEvalFirst approvals.DueKind = "eval_first"
+	DueEval      approvals.DueKind = "eval"
+	DueEvalLater approvals.DueKind = "eval_later"
+	// DueEvalDeadline: the time of Eval Key is over (EV-4).
+	DueEvalDeadline approvals.DueKind = "eval_deadline"
 	// DueTurn: Ticket Key has Inputs for its Executor.
 	DueTurn approvals.DueKind = "turn"
 	// DueResume: Ticket Key has messages that wait to resume it.
 	DueResume approvals.DueKind = "resume"
 )
+
+// EvalLines are the due kinds of Threads with work for the main Session, in
+// the order in which it is handed out (EV-1).
+func EvalLines() []approvals.DueKind {
+	return []approvals.DueKind{DueEvalFirst, DueEval, DueEvalLater}
+}
 
 // Receipt is what intake did with an arrival.
 type Receipt string
@@ -190,6 +202,12 @@ type Tallies interface {
 	Tallied(ctx context.Context, sets ...Counts) ([]int, error)
 }
 
+// Evals lists what the main Session holds.
+type Evals interface {
+	// OpenEvals returns the Evals under way, the oldest delivery first.
+	OpenEvals(ctx context.Context) ([]Eval, error)
+}
+
 // Store is all that the orchestrator asks of a store. storetest holds its
 // contract as a test suite.
 type Store interface {
@@ -199,5 +217,6 @@ type Store interface {
 	Reader
 	Versions
 	Tallies
+	Evals
 	approvals.Store
 }

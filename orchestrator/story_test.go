@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -129,7 +130,8 @@ func newHouseOver(t *testing.T, store orchestrator.Store, out *platform, newID f
 	considerer := &orchestrator.Considerer{Service: h.svc, Driver: orchestrator.Builtin{Settings: h.svc.Settings}, Session: "builtin"}
 	runner := &orchestrator.Runner{Service: h.svc, Executors: map[string]orchestrator.Executor{"default": orchestrator.Echo{Script: script, Refused: "not approved"}}}
 	outbox := &orchestrator.Outbox{Service: h.svc, Senders: map[gate.SourceID]orchestrator.Sender{"feishu": h.out}, Keep: time.Hour}
-	handlers[orchestrator.DueEval], handlers[orchestrator.DueTurn], handlers[orchestrator.DueOutbox] = h.svc.Unpaused(considerer.Handle), h.svc.Unpaused(runner.Handle), outbox.Handle
+	handlers[orchestrator.DueTurn], handlers[orchestrator.DueOutbox] = h.svc.Unpaused(runner.Handle), outbox.Handle
+	maps.Copy(handlers, considerer.Handlers())
 	h.worker = orchestrator.NewWorker(orchestrator.WorkerConfig{
 		Queue: h.store, States: h.store, Handlers: handlers, Lease: 10 * time.Second, Poll: 250 * time.Millisecond,
 		Limit: 8, Now: time.Now, Log: log,

@@ -15,6 +15,7 @@ const (
 	decided   = "decisions"
 	threads   = "threads"
 	questions = "questions"
+	evals     = "evals"
 )
 
 // records writes the versioned records and their indices.
@@ -31,7 +32,7 @@ func (s *Store) records(p *program, c *orchestrator.Changes) error {
 	}
 	for i := range c.Evals {
 		e := &c.Evals[i]
-		w.put(orchestrator.KindEval, string(e.ID), e.Version, e, w.unless(e.Open()))
+		w.eval(e)
 	}
 	for i := range c.Chats {
 		ch := &c.Chats[i]
@@ -141,6 +142,16 @@ func (w *recordWriter) message(m *orchestrator.Message) {
 	if m.Raw == "" {
 		w.p.write("UNLINK", w.p.key(w.keys.raw(m.ID)))
 	}
+}
+
+func (w *recordWriter) eval(e *orchestrator.Eval) {
+	id := string(e.ID)
+	w.put(orchestrator.KindEval, id, e.Version, e, w.unless(e.Open()))
+	if e.Open() {
+		w.list(w.keys.index(evals), e.DeliveredAt, id)
+		return
+	}
+	w.unlist(w.keys.index(evals), id)
 }
 
 func (w *recordWriter) question(q *approvals.Question) {

@@ -46,6 +46,7 @@
 //	index:decisions:outcome:<…>      zset    records, so its rows  C
 //	index:threads                    zset    rows: as the Thread   C S     by last_activity
 //	index:versions                   zset    –                     C       by number
+//	index:evals                      zset    –                     C       those under way, by delivered_at
 //	index:questions                  zset    –                     C       open ones, by created_at
 //	index:questions:session:<id>     zset    –                     C
 //	log                              stream  trimmed; records      C S     event log

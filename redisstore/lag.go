@@ -15,7 +15,7 @@ import (
 // claimed is overdue at now; zero when nothing is.
 func (s *Store) Lag(ctx context.Context, now time.Time) (map[approvals.DueKind]time.Duration, error) {
 	kinds := []approvals.DueKind{
-		orchestrator.DueInbox, orchestrator.DueEval, orchestrator.DueTurn, orchestrator.DueOutbox, orchestrator.DueResume,
+		orchestrator.DueInbox, orchestrator.DueEvalFirst, orchestrator.DueEval, orchestrator.DueEvalLater, orchestrator.DueEvalDeadline, orchestrator.DueTurn, orchestrator.DueOutbox, orchestrator.DueResume,
 		approvals.DueDeadline, approvals.DueSettled, approvals.DueLate,
 	}
 	pipe := s.client.Pipeline()

@@ -68,6 +68,26 @@ func (s *Store) ListThreads(ctx context.Context, p orchestrator.Page) ([]orchest
 	return list, next, wrap("list threads", err)
 }
 
+// OpenEvals implements orchestrator.Evals.
+func (s *Store) OpenEvals(ctx context.Context) ([]orchestrator.Eval, error) {
+	ids, err := s.client.ZRange(ctx, s.keys.index(evals), 0, -1).Result()
+	if err != nil {
+		return nil, fmt.Errorf("open evals: %w", plain(err))
+	}
+	found, b := make(map[string]orchestrator.Eval, len(ids)), batch{}
+	want(&b, s.keys, orchestrator.KindEval, ids, found)
+	if err := b.load(ctx, s.client); err != nil {
+		return nil, fmt.Errorf("open evals: %w", err)
+	}
+	var out []orchestrator.Eval
+	for _, id := range ids {
+		if e, ok := found[id]; ok && e.Open() {
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
 // Depths implements orchestrator.Reader. Evals are the Threads that have work
 // for the main Session.
 func (s *Store) Depths(ctx context.Context) (orchestrator.Depths, error) {
@@ -76,13 +96,19 @@ func (s *Store) Depths(ctx context.Context) (orchestrator.Depths, error) {
 	for i := range inbox {
 		inbox[i] = pipe.LLen(ctx, s.keys.inbox(fmt.Sprint(i)))
 	}
-	evals := pipe.ZCard(ctx, s.keys.due(orchestrator.DueEval))
+	var waiting []*redis.IntCmd
+	for _, line := range orchestrator.EvalLines() {
+		waiting = append(waiting, pipe.ZCard(ctx, s.keys.due(line)))
+	}
 	outbox := pipe.HLen(ctx, s.keys.rows())
 	open := pipe.ZCard(ctx, s.keys.index(questions))
 	if _, err := pipe.Exec(ctx); err != nil {
 		return orchestrator.Depths{}, fmt.Errorf("depths: %w", plain(err))
 	}
-	d := orchestrator.Depths{Evals: int(evals.Val()), Outbox: int(outbox.Val()), Questions: int(open.Val())}
+	d := orchestrator.Depths{Outbox: int(outbox.Val()), Questions: int(open.Val())}
+	for _, n := range waiting {
+		d.Evals += int(n.Val())
+	}
 	for _, n := range inbox {
 		d.Inbox += int(n.Val())
 	}

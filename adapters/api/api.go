@@ -40,6 +40,12 @@ type Config struct {
 	Wake func(ctx context.Context) <-chan struct{}
 	// Draining is closed when the gateway drains: then nobody waits any more.
 	Draining <-chan struct{}
+	// Main routes candidates. Nil: its calls are 404. External says that an
+	// agent from outside takes them; else next is refused.
+	Main     MainSession
+	External bool
+	// Again is what operators do about Evals. Nil: 404.
+	Again Again
 	// Status returns the health entries. The gateway is healthy when there
 	// are some and all of them are ok.
 	Status func(ctx context.Context) []Entry
@@ -74,6 +80,9 @@ type api struct {
 	desk        Desk
 	wake        func(context.Context) <-chan struct{}
 	draining    <-chan struct{}
+	main        MainSession
+	external    bool
+	judge       Again
 	status      func(context.Context) []Entry
 	ready       func(context.Context) error
 	turnTimeout func(string) time.Duration
@@ -95,6 +104,7 @@ func New(c Config) http.Handler {
 		lists: c.Lists, records: c.Records, status: c.Status, ready: c.Ready, turnTimeout: c.TurnTimeout, metrics: c.Metrics,
 		policy: c.Policy, versions: c.Versions, pauser: c.Pauser, parsePolicy: c.ParsePolicy,
 		journal: c.Journal, streams: make(chan struct{}, maxStreams), desk: c.Desk, wake: c.Wake, draining: c.Draining,
+		main: c.Main, external: c.External, judge: c.Again,
 		table: newTable(routes()), tokens: newKeyring(c.Tokens), hosts: newHosts(c.Hosts), now: c.Now, log: c.Log,
 	}
 	if a.status == nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -68,6 +69,7 @@ func newWorld(t *testing.T, edit ...func(*api.Config)) *world {
 	drained := make(chan struct{})
 	close(drained)
 	c.Desk, c.Journal, c.Draining = w.service(), w.mem, drained
+	c.Main, c.Again, c.External = service(w.mem), service(w.mem), true
 	for _, e := range edit {
 		e(&c)
 	}
@@ -86,6 +88,31 @@ func (w *world) service() *orchestrator.Service {
 		},
 		NewID: func(prefix string) string { return prefix + strconv.FormatInt(ids.Add(1), 10) }, Log: slog.New(slog.DiscardHandler),
 	})
+}
+
+// service is a Service over the store, with a Policy that lists lin.
+func service(mem *storetest.Mem) *orchestrator.Service {
+	n := 0
+	return orchestrator.NewService(orchestrator.ServiceConfig{
+		Store: mem, Directory: &orchestrator.Lists{States: mem}, Now: func() time.Time { return now },
+		Sources: map[gate.SourceID]*gate.Source{"feishu-main": {
+			ID: "feishu-main", Platform: gate.Feishu, Enabled: true,
+			Scopes: map[gate.Scope]gate.Receive{gate.ChatScope("oc_aaa"): gate.ReceiveAll},
+		}},
+		Settings: orchestrator.Settings{Workspace: "default", Language: "en", StopWords: []string{"stop"}, EvalTimeout: 10 * time.Minute, MaxRequeues: 2},
+		NewID:    func(prefix string) string { n++; return fmt.Sprintf("%s%d", prefix, n) },
+		Log:      slog.New(slog.DiscardHandler),
+	})
+}
+
+func policy(mode gate.Mode) *orchestrator.PolicyRecord {
+	return &orchestrator.PolicyRecord{Policy: gate.Policy{
+		Version: 3, Mode: mode, Rules: []gate.Rule{{ID: "triage", Name: "triage", Enabled: true, Acknowledge: true}},
+		Sources: map[gate.SourceID]gate.SourcePolicy{"feishu-main": {
+			Allow: []string{"ou_lin"},
+			Table: gate.Table{gate.ChatScope("oc_aaa"): {UnlistedAddressed: gate.Inferred}},
+		}},
+	}}
 }
 
 func (w *world) commit(t *testing.T, c orchestrator.Changes) {

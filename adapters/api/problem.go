@@ -100,6 +100,10 @@ var answers = []struct {
 }
 
 func problemOf(err error) problem {
+	var refused *orchestrator.Refused
+	if errors.As(err, &refused) {
+		return newProblem(http.StatusConflict, refused.Code, refused.Why)
+	}
 	for _, a := range answers {
 		if errors.Is(err, a.err) {
 			p := newProblem(a.status, a.code, a.detail)

@@ -37,6 +37,13 @@ var matrix = []struct{ call, want string }{
 	{"POST /v1/policy/backtest", "404 404 404 403 401 401"},
 	{"POST /v1/pause", "404 403 403 403 401 401"},
 	{"POST /v1/resume", "404 403 403 403 401 401"},
+	{"POST /v1/triggers/{id}/to_eval", "409 403 403 403 401 401"}, // what started a Ticket is not taken from it
+	{"POST /v1/threads/{id}/evaluate", "409 403 403 403 401 401"}, // nothing was left undecided
+	{"POST /v1/threads/{id}/dismiss", "200 403 403 403 401 401"},
+	{"GET /v1/orchestrator/next", "204 403 204 403 401 401"},
+	{"POST /v1/orchestrator/route", "415 403 415 403 401 401"}, // no body
+	{"POST /v1/orchestrator/evaluate", "415 403 415 403 401 401"},
+	{"POST /v1/orchestrator/ack_notices", "415 403 415 403 401 401"},
 }
 
 var objects = strings.NewReplacer(
@@ -89,7 +96,7 @@ func TestRoles(t *testing.T) {
 }
 
 func statusCode(s string) int {
-	return map[string]int{"200": 200, "401": 401, "403": 403, "404": 404, "415": 415}[s]
+	return map[string]int{"200": 200, "204": 204, "409": 409, "415": 415, "401": 401, "403": 403, "404": 404}[s]
 }
 
 func TestTheTicketsOfAnExecutor(t *testing.T) {

@@ -27,7 +27,7 @@ type route struct {
 func routes() []route {
 	readers := []Role{Operator, Viewer, Orchestrator}
 	all := []Role{Operator, Viewer, Orchestrator, Executor}
-	workers, operators := []Role{Operator, Executor}, []Role{Operator}
+	workers, operators, routers := []Role{Operator, Executor}, []Role{Operator}, []Role{Operator, Orchestrator}
 	const get, post = http.MethodGet, http.MethodPost
 	return []route{
 		{get, "/healthz", nil, true, (*api).getHealth},
@@ -54,6 +54,13 @@ func routes() []route {
 		{http.MethodPost, "/v1/policy/backtest", readers, false, (*api).backtestPolicy},
 		{http.MethodPost, "/v1/pause", []Role{Operator}, false, (*api).pause},
 		{http.MethodPost, "/v1/resume", []Role{Operator}, false, (*api).resume},
+		{post, "/v1/triggers/{id}/to_eval", operators, false, (*api).sendToEval},
+		{post, "/v1/threads/{id}/evaluate", operators, false, (*api).evaluateThread},
+		{post, "/v1/threads/{id}/dismiss", operators, false, (*api).dismissThread},
+		{get, "/v1/orchestrator/next", routers, false, (*api).getNext},
+		{post, "/v1/orchestrator/route", routers, false, (*api).route},
+		{post, "/v1/orchestrator/evaluate", routers, false, (*api).evaluate},
+		{post, "/v1/orchestrator/ack_notices", routers, false, (*api).ackNotices},
 	}
 }
 

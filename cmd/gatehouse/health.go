@@ -146,7 +146,7 @@ func (h *health) queues(ctx context.Context) []api.Entry {
 	parts := []struct {
 		name string
 		kind approvals.DueKind
-	}{{"inbox", orchestrator.DueInbox}, {"evals", orchestrator.DueEval}, {"executors", orchestrator.DueTurn}, {"outbox", orchestrator.DueOutbox}}
+	}{{"inbox", orchestrator.DueInbox}, {"executors", orchestrator.DueTurn}, {"outbox", orchestrator.DueOutbox}}
 	lags, err := h.g.store.redis.Lag(ctx, time.Now())
 	list := make([]api.Entry, 0, len(parts))
 	for _, p := range parts {
@@ -159,7 +159,42 @@ func (h *health) queues(ctx context.Context) []api.Entry {
 		}
 		list = append(list, e)
 	}
-	return list
+	return append(list, h.evals(ctx), h.mainSession(lags, err))
+}
+
+// evals says how many candidates nobody decided (EV-8).
+func (h *health) evals(ctx context.Context) api.Entry {
+	e := api.Entry{Name: "evals", State: api.OK}
+	n, err := h.g.service.Unresolved(ctx)
+	switch {
+	case err != nil:
+		e.State, e.Message = api.Failing, "not known while the store is away"
+	case n > 0:
+		e.State, e.Count = api.Degraded, n
+		e.Message = fmt.Sprintf("%d messages of the last hour could not be decided; evaluate them again or dismiss them", n)
+	}
+	return e
+}
+
+// mainSession says when the main Session last asked for work, and how long
+// the oldest candidate has waited for it (EV-5).
+func (h *health) mainSession(lags map[approvals.DueKind]time.Duration, err error) api.Entry {
+	e := api.Entry{Name: "main_session", State: api.OK, Message: "no call yet"}
+	if last := h.g.service.Calls.Last(); !last.IsZero() {
+		e.Message = "last call " + last.UTC().Format(time.RFC3339)
+	}
+	var oldest time.Duration
+	for _, line := range orchestrator.EvalLines() {
+		oldest = max(oldest, lags[line])
+	}
+	switch {
+	case err != nil:
+		e.State, e.Message = api.Failing, "not known while the store is away"
+	case oldest > lateAfter:
+		e.State = api.Degraded
+		e.Message = fmt.Sprintf("a candidate has waited for %s and nobody takes it; %s", oldest.Round(time.Second), e.Message)
+	}
+	return e
 }
 
 // adminHandler is the admin listener (spec page 07).
@@ -172,6 +207,7 @@ func (g *gateway) adminHandler() http.Handler {
 		Lists: g.store, Records: g.store, Versions: g.store, Policy: g.service, Pauser: g.service, ParsePolicy: g.parsePolicy,
 		Journal: g.store.redis, Desk: g.service, Wake: g.store.Wake, Draining: g.health.drains,
 		Status: g.health.entries, Ready: g.health.ready,
+		Main: g.service, External: g.external(), Again: g.service,
 		Tokens: tokens, Hosts: []string{g.cfg.Admin.Listen, g.cfg.PublicURL},
 		TurnTimeout: func(name string) time.Duration { return g.cfg.Executors[name].TurnTimeout },
 		Metrics:     g.count.handler(g.store), Now: time.Now, Log: g.log,

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"log/slog"
+	"maps"
 	"strings"
 	"time"
 
@@ -78,7 +79,9 @@ func wire(cfg *config.Config, store opened, log *slog.Logger, driver func(orches
 	runner := &orchestrator.Runner{Service: g.service, Executors: executors(cfg)}
 	outbox := &orchestrator.Outbox{Service: g.service, Senders: senders, Keep: outboxKeep}
 	handlers := g.service.Handlers()
-	handlers[orchestrator.DueEval] = g.service.Unpaused(considerer.Handle)
+	if !g.external() {
+		maps.Copy(handlers, considerer.Handlers())
+	}
 	handlers[orchestrator.DueTurn] = g.service.Unpaused(runner.Handle)
 	handlers[orchestrator.DueOutbox] = outbox.Handle
 	g.worker = orchestrator.NewWorker(orchestrator.WorkerConfig{
@@ -87,6 +90,9 @@ func wire(cfg *config.Config, store opened, log *slog.Logger, driver func(orches
 	})
 	return g, nil
 }
+
+// external: an agent from outside is the main Session (DR-3).
+func (g *gateway) external() bool { return g.cfg.Orchestrator.Driver == config.DriverExternal }
 
 func approvalSettings(cfg *config.Config) approvals.Settings {
 	a := approvals.Settings{

@@ -22,8 +22,29 @@ func listPromises() []promise {
 		{"LI a row that comes while paging moves no other row", pagesStay},
 		{"LI a cursor that the store did not give is refused", refusesCursor},
 		{"PV-2 a decision committed again by its id is changed, not doubled", dismisses},
+		{"EV-5 the evals under way are listed, the oldest delivery first", listsOpenEvals},
 		{"LI depths count arrivals, threads to evaluate, rows to send and open questions", countsDepths},
 	}
+}
+
+func listsOpenEvals(t *testing.T, b *bench) {
+	eval := func(id gate.EvalID, at int, undecided ...gate.TriggerID) orchestrator.Eval {
+		return orchestrator.Eval{ID: id, Thread: "th_1", Undecided: undecided, DeliveredAt: after(time.Duration(at) * time.Second)}
+	}
+	b.commit(orchestrator.Changes{Evals: []orchestrator.Eval{eval("evl_1", 2, "trg_1"), eval("evl_2", 1, "trg_2"), eval("evl_3", 0)}})
+	open := func() []string {
+		t.Helper()
+		list, err := b.OpenEvals(b.ctx())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ids(list, func(e orchestrator.Eval) string { return string(e.ID) })
+	}
+	b.equal("open", open(), []string{"evl_2", "evl_1"})
+	over := b.load(orchestrator.Want{Evals: []gate.EvalID{"evl_2"}}).Evals["evl_2"]
+	over.Undecided = nil
+	b.commit(orchestrator.Changes{Evals: []orchestrator.Eval{over}})
+	b.equal("open", open(), []string{"evl_1"})
 }
 
 func ids[T any](list []T, id func(T) string) []string {

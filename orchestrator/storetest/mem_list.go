@@ -1,8 +1,10 @@
 package storetest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/gatehouse-bot/gatehouse/approvals"
 	"github.com/gatehouse-bot/gatehouse/orchestrator"
@@ -66,6 +68,20 @@ func (m *Mem) ListThreads(ctx context.Context, p orchestrator.Page) ([]orchestra
 	})
 }
 
+// OpenEvals implements orchestrator.Evals.
+func (m *Mem) OpenEvals(ctx context.Context) ([]orchestrator.Eval, error) {
+	leave, err := m.enter(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("open evals: %w", err)
+	}
+	defer leave()
+	list := all(m, orchestrator.KindEval, (*orchestrator.Eval).Open)
+	slices.SortFunc(list, func(a, b orchestrator.Eval) int {
+		return cmp.Or(cmp.Compare(a.DeliveredAt.UnixMilli(), b.DeliveredAt.UnixMilli()), cmp.Compare(a.ID, b.ID))
+	})
+	return list, nil
+}
+
 // Depths implements orchestrator.Reader. Evals are the Threads that have work
 // for the main Session.
 func (m *Mem) Depths(ctx context.Context) (orchestrator.Depths, error) {
@@ -79,7 +95,7 @@ func (m *Mem) Depths(ctx context.Context) (orchestrator.Depths, error) {
 		d.Inbox += len(list)
 	}
 	for n := range m.due {
-		if n.kind == string(orchestrator.DueEval) {
+		if slices.Contains(orchestrator.EvalLines(), approvals.DueKind(n.kind)) {
 			d.Evals++
 		}
 	}

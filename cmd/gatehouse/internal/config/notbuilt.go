@@ -29,7 +29,7 @@ var notBuilt = []unbuilt{
 	{"links", notEmpty},
 	{"loop.limit", not("10")},
 	{"loop.window", notDuration(10 * time.Minute)},
-	{"orchestrator.driver", oneOf("llm", "external")},
+	{"orchestrator.driver", oneOf("llm")},
 	{"orchestrator.llm.api_key", notEmpty},
 	{"orchestrator.llm.base_url", notEmpty},
 	{"orchestrator.llm.max_tokens", not("4096")},
