@@ -154,6 +154,10 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, ev Event) {
 	if ev.Tenant != "" && !h.bot.pinTenant(ev.Tenant) {
 		ev = refused(ReasonTenant)
 	}
+	if h.bot.OpenID() == "" && ev.mayAddress() {
+		h.later(w) // whether it addresses the bot cannot be told yet (FS-2)
+		return
+	}
 	switch ev.Outcome {
 	case Ignored:
 		h.Count(ev.Reason)
@@ -170,6 +174,18 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, ev Event) {
 	default:
 		h.refuse(w, ev)
 	}
+}
+
+// mayAddress: a group message that could turn out to address the bot.
+func (ev Event) mayAddress() bool {
+	switch ev.Outcome {
+	case Triggered:
+		return ev.Arrival.Trigger.Addressing == gate.NotAddressed
+	case Ignored:
+		return ev.Reason == ReasonNotAddressed
+	case Refused, Challenge, CardClick:
+	}
+	return false
 }
 
 // refuse gives every fault the same answer (FS-1).
@@ -217,11 +233,16 @@ func (h *Handler) receive(w http.ResponseWriter, r *http.Request, ev Event) {
 	defer cancel()
 	if err := h.store(ctx, ev.Arrival); err != nil {
 		h.log.Error("receive event", "thread", ev.Arrival.Trigger.Thread, "err", err)
-		w.Header().Set("Retry-After", retryAfter)
-		reply(w, http.StatusServiceUnavailable, map[string]string{"msg": "try again"})
+		h.later(w)
 		return
 	}
 	reply(w, http.StatusOK, struct{}{})
+}
+
+// later asks the platform to come again.
+func (h *Handler) later(w http.ResponseWriter) {
+	w.Header().Set("Retry-After", retryAfter)
+	reply(w, http.StatusServiceUnavailable, map[string]string{"msg": "try again"})
 }
 
 // store turns a panic into an error: nobody knows whether it is durable.

@@ -315,11 +315,9 @@ func TestHandlerVectors(t *testing.T) {
 		for name, value := range v.Headers {
 			h.Set(name, value)
 		}
-		if rec := w.serve(http.MethodPost, []byte(v.Body), h); rec.Code != 200 {
-			t.Errorf("answer = %d %s, want 200", rec.Code, rec.Body)
-		}
-		if w.counted.of(feishu.ReasonNotReceived)+w.counted.of(feishu.ReasonNotAddressed) != 1 {
-			t.Errorf("counted %v, want the event read (its chat is not configured here)", w.counted.by)
+		// The bot does not know itself here, so the message has to come again.
+		if rec := w.serve(http.MethodPost, []byte(v.Body), h); rec.Code != 503 {
+			t.Errorf("answer = %d %s, want the event read: 503", rec.Code, rec.Body)
 		}
 	})
 	t.Run("A.3 the official vector", func(t *testing.T) {
@@ -354,6 +352,7 @@ func TestHandlerReceives(t *testing.T) {
 	t.Run("TR-1 a redelivery has the same keys", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
+		w.identify(t)
 		e := w.sim.Say(w.sim.Group("ops"), w.sim.Person("林岚"), "hello")
 		w.deliver(t, e)
 		w.deliver(t, e)

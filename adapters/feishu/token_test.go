@@ -113,8 +113,11 @@ func TestIdentity(t *testing.T) {
 	}
 	after := w.deliver(t, w.sim.Say(w.sim.Group("ops"), w.sim.Person("林岚"), "@bot deploy"))
 	got := w.intake.arrivals()
-	if before.Status != 200 || after.Status != 200 || got[0].Trigger.Addressing != gate.NotAddressed || got[1].Trigger.Addressing != gate.Mention {
-		t.Errorf("addressing = %v then %v, want none until the bot knows itself (FS-2)", got[0].Trigger.Addressing, got[1].Trigger.Addressing)
+	if before.Status != 503 || before.Header.Get("Retry-After") == "" {
+		t.Errorf("a group message is %d before the bot knows itself, want 503: nothing could address it, and it must come again (FS-2, TR-2)", before.Status)
+	}
+	if after.Status != 200 || len(got) != 1 || got[0].Trigger.Addressing != gate.Mention {
+		t.Errorf("afterwards it is %d, arrivals %v; want one mention", after.Status, got)
 	}
 }
 
