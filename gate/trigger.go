@@ -45,7 +45,7 @@ type Sender struct {
 	ID   string `json:"id"`
 	Name string `json:"name,omitempty"`
 	// Aliases are the account's other ids in the form of a list's entries:
-	// "union:on_…", "user:…" (Feishu), "octocat" (GitHub login, lower case).
+	// "union:on_…", "user:…" (Feishu); never a login, which changes hands.
 	Aliases []string `json:"aliases,omitempty"`
 	// Tenant is the Feishu tenant of the sender, or empty.
 	Tenant string `json:"tenant,omitempty"`

@@ -21,6 +21,9 @@ type Lists struct {
 	Approvers map[gate.SourceID][]string
 	// Lookup may be nil: then entries that need one are Unknown.
 	Lookup Lookup
+	// Logins are what logins of the lists name (GH-6). It may be nil: then no
+	// Source's lists have any.
+	Logins *Logins
 }
 
 var _ approvals.Directory = (*Lists)(nil)
@@ -58,10 +61,17 @@ func byID(list []string, who gate.Sender) gate.Membership {
 }
 
 func (l *Lists) on(ctx context.Context, source gate.SourceID, who gate.Sender, list []string) gate.Membership {
-	m := byID(list, who)
-	if m != gate.Unknown || l.Lookup == nil {
-		return m
+	open := false
+	if l.Logins != nil {
+		who, open = l.Logins.Named(source, who, list)
 	}
-	_, lookups := gate.OnList(list, who)
-	return l.Lookup.Member(ctx, source, who, lookups)
+	m := byID(list, who)
+	if m == gate.Unknown && l.Lookup != nil {
+		_, lookups := gate.OnList(list, who)
+		m = l.Lookup.Member(ctx, source, who, lookups)
+	}
+	if m == gate.No && open {
+		return gate.Unknown
+	}
+	return m
 }

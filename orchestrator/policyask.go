@@ -32,10 +32,15 @@ func (q PolicyQuery) trigger() gate.Trigger {
 }
 
 // ExplainWith is the gate's working for a message on a Thread without Tickets,
-// by a Policy alone: entries of a list that need a look-up name nobody.
+// by a Policy alone: entries of a list that need a look-up name nobody, and
+// logins name who has them today.
 func ExplainWith(q PolicyQuery, src *gate.Source, p *gate.Policy) (Admission, []gate.Step) {
 	t := q.trigger()
-	v, steps := gate.Explain(&t, src, p, gate.NoTicket, ListsOf(p, nil, q.Source, q.Sender))
+	who := q.Sender
+	if src != nil && src.Platform == gate.GitHub {
+		who = ByLogin(nil, who)
+	}
+	v, steps := gate.Explain(&t, src, p, gate.NoTicket, ListsOf(p, nil, q.Source, who))
 	return Admission{Verdict: v, PolicyVersion: p.Version}, steps
 }
 
@@ -76,11 +81,21 @@ type Backtest struct {
 
 // Backtest runs a proposed Policy over the messages received since, and
 // compares it with the Policy in force; limits and look-ups at the platform
-// are left out of both. It changes nothing.
+// are left out of both: a login that is not bound yet names who had it. It
+// changes nothing.
 func (s *Service) Backtest(ctx context.Context, p gate.Policy, since time.Time) (Backtest, error) {
 	rec, err := s.Store.PolicyInForce(ctx)
 	if err != nil {
 		return Backtest{}, fmt.Errorf("load policy: %w", err)
+	}
+	bound := map[gate.SourceID]map[string]string{}
+	for id, src := range s.Sources {
+		if src.Platform != gate.GitHub {
+			continue
+		}
+		if bound[id], err = s.Store.Logins(ctx, id); err != nil {
+			return Backtest{}, err
+		}
 	}
 	var b Backtest
 	for page := (Page{Limit: scanPage}); ; {
@@ -92,7 +107,12 @@ func (s *Service) Backtest(ctx context.Context, p gate.Policy, since time.Time) 
 			if messages[i].ReceivedAt.Before(since) {
 				return b, nil
 			}
-			b.try(&messages[i], s.Sources[messages[i].Source], &rec.Policy, &p)
+			m := &messages[i]
+			who := m.Sender
+			if logins, ok := bound[m.Source]; ok {
+				who = ByLogin(logins, who)
+			}
+			b.try(m, who, s.Sources[m.Source], &rec.Policy, &p)
 		}
 		if next == "" {
 			return b, nil
@@ -103,13 +123,13 @@ func (s *Service) Backtest(ctx context.Context, p gate.Policy, since time.Time) 
 
 // try compares what two Policies make of a message that the gate was asked
 // about.
-func (b *Backtest) try(m *Message, src *gate.Source, old, next *gate.Policy) {
+func (b *Backtest) try(m *Message, who gate.Sender, src *gate.Source, old, next *gate.Policy) {
 	if m.Admission.Rule == "" {
 		return
 	}
 	b.Considered++
 	admit := func(p *gate.Policy) Admission {
-		v := gate.Admit(&m.Trigger, src, p, m.Standing, ListsOf(p, nil, m.Source, m.Sender))
+		v := gate.Admit(&m.Trigger, src, p, m.Standing, ListsOf(p, nil, m.Source, who))
 		return Admission{Verdict: v, PolicyVersion: p.Version}
 	}
 	before, after := admit(old), admit(next)

@@ -52,6 +52,9 @@ type Changes struct {
 	// Read are the records that were read and must not have moved.
 	Read []approvals.Guard
 
+	// Logins are bindings to keep; one that is there stays as it is (GH-6).
+	Logins []Login
+
 	// Tallies are changes of the named sets that limits count.
 	Tallies []Tally
 

@@ -218,5 +218,6 @@ type Store interface {
 	Versions
 	Tallies
 	Evals
+	LoginBook
 	approvals.Store
 }

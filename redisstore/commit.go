@@ -58,7 +58,7 @@ func (s *Store) compile(c *orchestrator.Changes) (*program, error) {
 		p.check("version", p.key(s.keys.record(g.Kind, g.ID)), g.Version)
 	}
 	for _, step := range []func(*program, *orchestrator.Changes) error{
-		s.inputs, s.appended, s.tallies, s.records, s.decisions, s.claimed, s.effects,
+		s.inputs, s.appended, s.tallies, s.logins, s.records, s.decisions, s.claimed, s.effects,
 	} {
 		if err := step(p, c); err != nil {
 			return nil, err

@@ -27,6 +27,8 @@
 //	acts:<ticket>                    hash    as its Ticket         C       results by action key (AC-1)
 //	key:<dedupe key>                 string  dedupe                R C     Trigger id; "" for what the gateway sent (TR-1, TR-3)
 //	tally:<set>                      zset    its youngest member   C       members that limits count (AD-13)
+//	logins:<source>                  hash    –                     C       account id by login, "" for nobody; never
+//	                                                                       written over (GH-6)
 //	live                             set     –                     C S     Threads whose messages are stored anyway (AD-9)
 //	evaluating                       set     –                     C       Threads that have an Eval under way (PV-3)
 //	inbox:<0..15>                    list    –                     R C     arrivals of a partition, oldest first (RS-3)

@@ -48,6 +48,7 @@ func (k keys) due(kind approvals.DueKind) string   { return k.of("due", string(k
 func (k keys) claims() string                      { return k.one("claims") }
 func (k keys) token() string                       { return k.one("token") }
 func (k keys) tally(set string) string             { return k.of("tally", set) }
+func (k keys) logins(source gate.SourceID) string  { return k.of("logins", string(source)) }
 func (k keys) live() string                        { return k.one("live") }
 func (k keys) evaluating() string                  { return k.one("evaluating") }
 func (k keys) log() string                         { return k.one("log") }

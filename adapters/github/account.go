@@ -19,14 +19,12 @@ const (
 // sender tells who an account is (GH-6, facts C2): nobody, a bot or a person.
 // Whether it is ourselves is asked before (Setting.isOwn). author_association
 // is not read at all: it is wrong for private members and for forks' friends.
+// The login is a name to show and no id: it can be another account's tomorrow.
 func (a *account) sender(via *app) gate.Sender {
 	if a == nil || a.ID <= 0 || a.ID == ghostID || strings.EqualFold(a.Login, "ghost") {
 		return gate.Sender{}
 	}
 	s := gate.Sender{Kind: gate.Person, ID: strconv.FormatInt(a.ID, 10), Name: a.Login}
-	if a.Login != "" {
-		s.Aliases = []string{strings.ToLower(a.Login)}
-	}
 	if a.isBot() || via != nil {
 		s.Kind = gate.Bot
 	}

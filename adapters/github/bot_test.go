@@ -2,6 +2,7 @@ package github_test
 
 import (
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -47,6 +48,41 @@ func TestIdentity(t *testing.T) {
 			}
 			if err != nil || id.Login != tt.login || id.App != tt.app || w.bot.ID() != id.ID || id.ID == 0 {
 				t.Errorf("Identity = %+v, %v, want %s", id, err, tt.login)
+			}
+		})
+	}
+}
+
+func TestAccount(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		change func(*world)
+		login  string
+		found  bool
+		fails  string
+	}{
+		"whose login it is":                   {func(*world) {}, "ann", true, ""},
+		"whatever the case":                   {func(*world) {}, "ANN", true, ""},
+		"a bot's":                             {func(w *world) { asApp(w); w.sim.Bot("dependabot") }, "dependabot[bot]", true, ""},
+		"nobody's, for certain":               {func(*world) {}, "nobody-at-all", false, ""},
+		"a login that is a path":              {func(*world) {}, "../app", false, ""},
+		"GitHub is down: no certainty":        {func(w *world) { w.sim.Fail(githubsim.Fault{Call: "user", Status: 503}) }, "ann", false, "503"},
+		"a rate limit: no certainty":          {func(w *world) { w.sim.Fail(githubsim.Fault{Call: "user", Status: 429}) }, "ann", false, "429"},
+		"an answer about another one is none": {func(w *world) { w.sim.Fail(githubsim.Fault{Call: "user", Status: 200, Body: `{"login":"bob","id":3}`}) }, "ann", false, "another one"},
+		"an answer without a number is none":  {func(w *world) { w.sim.Fail(githubsim.Fault{Call: "user", Status: 200, Body: `{"login":"ann"}`}) }, "ann", false, "another one"},
+	} {
+		t.Run("GH-6 "+name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, tt.change)
+			id, err := w.bot.Account(t.Context(), tt.login)
+			if tt.fails != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.fails) || id != "" {
+					t.Errorf("Account = %q, %v, want an error with %q", id, err, tt.fails)
+				}
+				return
+			}
+			if err != nil || (id != "") != tt.found || tt.login == "ann" && id != strconv.FormatInt(w.ann.ID, 10) {
+				t.Errorf("Account = %q, %v, want found %v", id, err, tt.found)
 			}
 		})
 	}

@@ -121,25 +121,25 @@ func TestSampleTriggerInFull(t *testing.T) {
 	got := translated(t, sampleSetting(), "issues.opened.json", nil)
 	tr := got.Arrival.Trigger
 	for name, pair := range map[string][2]any{
-		"GH-6 the sender's id is the number":     {tr.Sender.ID, codertocat},
-		"AD-11 the login is an alias":            {fmt.Sprint(tr.Sender.Aliases), "[codertocat]"},
-		"the name is as GitHub shows it":         {tr.Sender.Name, "Codertocat"},
-		"the title stands beside the text":       {tr.Title, "Spelling error in the README file"},
-		"the text is the body":                   {tr.Text, "It looks like you accidently spelled 'commit' with two 't's."}, //nolint:misspell // the sample
-		"the place leads back":                   {tr.Place, gate.Place{Chat: "Codertocat/Hello-World", Root: "1"}},
-		"the URL is the issue's":                 {tr.URL, "https://github.com/Codertocat/Hello-World/issues/1"},
-		"TR-6 it happened when it was made":      {tr.OccurredAt.Format("2006-01-02T15:04:05Z"), "2019-05-15T15:20:18Z"},
-		"it was received now":                    {tr.ReceivedAt, now},
-		"the scope is issues":                    {tr.Scope, gate.Issues},
-		"TR-1 the GUID is a key":                 {got.Arrival.Keys[0], "github-main:delivery:guid-1"},
-		"TR-3 the message is a key, as of ours":  {got.Arrival.Keys[2], gate.MessageKey("github-main", "issue:444500041")},
-		"TH-1 the lane is the thread":            {got.Arrival.Lane, string(tr.Thread)},
-		"AD-9 unaddressed counts if it is live":  {got.Arrival.OnlyIfLive, true},
-		"the raw body is kept":                   {string(got.Arrival.Raw), string(body)},
-		"workspace and source are ours":          {tr.Workspace + " " + string(tr.Source), "default github-main"},
-		"the delivery's GUID is on the trigger":  {tr.IDs.Delivery, "guid-1"},
-		"AD-11 id: and login find the sender":    {names(tr.Sender, "id:21031067", "21031067", "CODERTOCAT"), "yes yes yes"},
-		"AD-11 author_association is not listed": {names(tr.Sender, "OWNER", "NONE"), "no no"},
+		"GH-6 the sender's id is the number":                    {tr.Sender.ID, codertocat},
+		"GH-6 the login is a name, and no alias":                {fmt.Sprint(tr.Sender.Name, tr.Sender.Aliases), "Codertocat[]"},
+		"the name is as GitHub shows it":                        {tr.Sender.Name, "Codertocat"},
+		"the title stands beside the text":                      {tr.Title, "Spelling error in the README file"},
+		"the text is the body":                                  {tr.Text, "It looks like you accidently spelled 'commit' with two 't's."}, //nolint:misspell // the sample
+		"the place leads back":                                  {tr.Place, gate.Place{Chat: "Codertocat/Hello-World", Root: "1"}},
+		"the URL is the issue's":                                {tr.URL, "https://github.com/Codertocat/Hello-World/issues/1"},
+		"TR-6 it happened when it was made":                     {tr.OccurredAt.Format("2006-01-02T15:04:05Z"), "2019-05-15T15:20:18Z"},
+		"it was received now":                                   {tr.ReceivedAt, now},
+		"the scope is issues":                                   {tr.Scope, gate.Issues},
+		"TR-1 the GUID is a key":                                {got.Arrival.Keys[0], "github-main:delivery:guid-1"},
+		"TR-3 the message is a key, as of ours":                 {got.Arrival.Keys[2], gate.MessageKey("github-main", "issue:444500041")},
+		"TH-1 the lane is the thread":                           {got.Arrival.Lane, string(tr.Thread)},
+		"AD-9 unaddressed counts if it is live":                 {got.Arrival.OnlyIfLive, true},
+		"the raw body is kept":                                  {string(got.Arrival.Raw), string(body)},
+		"workspace and source are ours":                         {tr.Workspace + " " + string(tr.Source), "default github-main"},
+		"the delivery's GUID is on the trigger":                 {tr.IDs.Delivery, "guid-1"},
+		"AD-11 GH-6 id: finds the sender, and a login does not": {names(tr.Sender, "id:21031067", "21031067", "CODERTOCAT"), "yes yes no"},
+		"AD-11 author_association is not listed":                {names(tr.Sender, "OWNER", "NONE"), "no no"},
 	} {
 		if pair[0] != pair[1] {
 			t.Errorf("%s: got %v, want %v", name, pair[0], pair[1])

@@ -57,6 +57,7 @@ policy:
 
 func demoConfig(d *demo, feishuAPI, githubAPI string) (*config.Config, error) {
 	f, h := d.feishu.App(), d.github.App()
+	d.github.Person("octocat") // the gateway looks the login of the list up
 	text := strings.NewReplacer(
 		"FEISHU_API", feishuAPI, "GITHUB_API", githubAPI, "GITHUB_TOKEN", h.Token, "HOOK_SECRET", h.Secret,
 		"APP_ID", f.ID, "APP_SECRET", f.Secret, "ENCRYPT_KEY", f.EncryptKey, "VERIFICATION", f.Token,

@@ -102,6 +102,7 @@ func (g *gateway) startWork(ctx context.Context, fail func(error)) *background {
 		}
 	})
 	b.wg.Go(func() { g.sweep(working) })
+	b.wg.Go(func() { g.logins.Run(working) })
 	for id, p := range g.plugs {
 		b.wg.Go(func() { g.identify(working, id, p) })
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gatehouse-bot/gatehouse/adapters/api"
 	"github.com/gatehouse-bot/gatehouse/approvals"
+	"github.com/gatehouse-bot/gatehouse/gate"
 	"github.com/gatehouse-bot/gatehouse/orchestrator"
 	"github.com/gatehouse-bot/gatehouse/redisstore"
 )
@@ -71,10 +72,37 @@ func (h *health) entries(ctx context.Context) []api.Entry {
 		if !p.known() {
 			e.State, e.Message = api.Degraded, "the platform has not told yet who the bot is; messages cannot address it"
 		}
-		list = append(list, e)
+		list = append(list, withLogins(e, h.g.logins, id))
 	}
 	slices.SortFunc(list[2:], func(a, b api.Entry) int { return strings.Compare(a.Name, b.Name) })
 	return append(append(list, h.policy(ctx)), h.queues(ctx)...)
+}
+
+// withLogins adds what is wrong with the logins of a Source's lists (GH-6).
+func withLogins(e api.Entry, logins *orchestrator.Logins, id gate.SourceID) api.Entry {
+	open, nobody := logins.Trouble(id)
+	var say []string
+	if e.Message != "" {
+		say = append(say, e.Message)
+	}
+	if len(open) > 0 {
+		e.State = api.Degraded
+		say = append(say, "logins of the lists that are not looked up yet, and so name nobody: "+few(open))
+	}
+	if len(nobody) > 0 {
+		say = append(say, "logins of the lists that had no account when they were looked up; write the account's number instead: "+few(nobody))
+	}
+	e.Message = strings.Join(say, "; ")
+	return e
+}
+
+// few is the beginning of a long list.
+func few(names []string) string {
+	const most = 5
+	if more := len(names) - most; more > 0 {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", more)
+	}
+	return strings.Join(names, ", ")
 }
 
 func (h *health) redis(ctx context.Context) api.Entry {

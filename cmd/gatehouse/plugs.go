@@ -78,6 +78,7 @@ func (g *gateway) plugGitHub(s *config.Source, src *gate.Source) (plug, error) {
 	if err != nil {
 		return plug{}, err
 	}
+	g.logins.Platform(s.ID, bot)
 	handler := github.NewHandler(bot, func() gate.Source { return *src }, intake{g}, g.log)
 	handler.Count = func(r github.Reason) { g.count.ignored.WithLabelValues(string(s.ID), string(r)).Inc() }
 	return plug{
@@ -87,7 +88,11 @@ func (g *gateway) plugGitHub(s *config.Source, src *gate.Source) (plug, error) {
 			o, ok, err := bot.Opened(ctx, url)
 			return orchestrator.Opened(o), ok, err
 		},
+		// The lists' logins come first: GitHub is served once the bot is known.
 		identify: func(ctx context.Context) (string, error) {
+			if err := g.logins.Bind(ctx, s.ID); err != nil {
+				return "", err
+			}
 			id, err := bot.Identity(ctx)
 			return id.Login, err
 		},

@@ -32,7 +32,8 @@ type replayCmd struct {
 // Help is the command's example.
 func (replayCmd) Help() string {
 	return "Says what the gateway would make of recorded bodies, one JSON line a file. Nothing is changed, and neither Redis\n" +
-		"nor the network is used. Each body counts as arriving when it happened.\n\n" +
+		"nor the network is used. Each body counts as arriving when it happened. A GitHub login on a list is compared with the\n" +
+		"login in the body; the running gateway goes by the account that the login was bound to.\n\n" +
 		"Example:\n  gatehouse replay --config gatehouse.yaml --source feishu-main --bot-id ou_bot recorded/*.json"
 }
 
@@ -134,12 +135,19 @@ func clickShape(c approvals.AnswerRequest) any {
 	return map[string]any{"question": c.ID, "option": c.OptionID, "text": c.Text, "by": c.Who.ID, "message": c.Message}
 }
 
+// byLoginOnly is what replay says where nobody could be asked whose login it is.
+const byLoginOnly = " (listed by login; the running gateway goes by the account that the login was bound to)"
+
 // judged runs an arrival through the same transition as the worker, on an
 // empty workspace: no Tickets, nobody to look up.
 func judged(cfg *config.Config, r reading) replayed {
 	t := r.arrival.Trigger
 	t.ID, t.Workspace, t.ReceivedAt = "trg_replay", cfg.Workspace, t.OccurredAt
-	lists := orchestrator.ListsOf(&cfg.Policy, cfg.Approvals.Approvers, t.Source, t.Sender)
+	who := t.Sender
+	if cfg.Source(t.Source).Platform() == gate.GitHub {
+		who = orchestrator.ByLogin(nil, who)
+	}
+	lists := orchestrator.ListsOf(&cfg.Policy, cfg.Approvals.Approvers, t.Source, who)
 	facts := orchestrator.Facts{
 		Now: t.OccurredAt, Policy: &cfg.Policy, Settings: orchestratorSettings(cfg),
 		Sources: map[gate.SourceID]*gate.Source{t.Source: cfg.Source(t.Source).Gate()},
@@ -154,5 +162,9 @@ func judged(cfg *config.Config, r reading) replayed {
 		return replayed{Outcome: "ignored", Reason: m.Why}
 	}
 	trigger, admission := api.Shape(m)
-	return replayed{Outcome: r.outcome, Reason: m.Admission.Reason, Trigger: trigger, Admission: admission}
+	reason := m.Admission.Reason
+	if lists != orchestrator.ListsOf(&cfg.Policy, cfg.Approvals.Approvers, t.Source, t.Sender) {
+		reason += byLoginOnly
+	}
+	return replayed{Outcome: r.outcome, Reason: reason, Trigger: trigger, Admission: admission}
 }

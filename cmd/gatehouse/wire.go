@@ -35,6 +35,7 @@ type gateway struct {
 	service *orchestrator.Service
 	worker  *orchestrator.Worker
 	plugs   map[gate.SourceID]plug
+	logins  *orchestrator.Logins
 	health  *health
 	count   *metrics
 	file    *follower // nil: none is followed
@@ -45,7 +46,8 @@ func wire(cfg *config.Config, store opened, log *slog.Logger, driver func(orches
 	count := newMetrics()
 	store.Store = measured{store.Store, count}
 	g := &gateway{cfg: cfg, log: log, store: store, count: count, bodies: newBudget(bodiesInFlight), plugs: map[gate.SourceID]plug{}}
-	lists := &orchestrator.Lists{States: store, Approvers: cfg.Approvals.Approvers}
+	g.logins = orchestrator.NewLogins(store, cfg.Approvals.Approvers, time.Now, log)
+	lists := &orchestrator.Lists{States: store, Approvers: cfg.Approvals.Approvers, Logins: g.logins}
 
 	g.broker = approvals.NewBroker(approvals.BrokerConfig{
 		Workspace: cfg.Workspace, Store: store, Directory: lists, Settings: approvalSettings(cfg),

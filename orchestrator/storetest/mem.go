@@ -56,6 +56,7 @@ type Mem struct {
 	inputs map[gate.TicketID]map[int][]byte
 	acts   map[name][]byte
 	tally  map[string]map[string]int64
+	logins map[gate.SourceID]map[string]string
 	log    [][]byte
 }
 
@@ -75,6 +76,7 @@ func NewMem() *Mem {
 		inputs:  map[gate.TicketID]map[int][]byte{},
 		acts:    map[name][]byte{},
 		tally:   map[string]map[string]int64{},
+		logins:  map[gate.SourceID]map[string]string{},
 	}
 }
 
@@ -88,7 +90,11 @@ func (m *Mem) Clone() *Mem {
 		lanes: cloneLists(m.lanes), rows: maps.Clone(m.rows), marks: maps.Clone(m.marks),
 		inputs: make(map[gate.TicketID]map[int][]byte, len(m.inputs)),
 		acts:   maps.Clone(m.acts), log: slices.Clone(m.log),
-		tally: make(map[string]map[string]int64, len(m.tally)),
+		tally:  make(map[string]map[string]int64, len(m.tally)),
+		logins: make(map[gate.SourceID]map[string]string, len(m.logins)),
+	}
+	for source, logins := range m.logins {
+		c.logins[source] = maps.Clone(logins)
 	}
 	for set, members := range m.tally {
 		c.tally[set] = maps.Clone(members)

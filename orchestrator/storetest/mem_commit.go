@@ -225,6 +225,9 @@ func (m *Mem) append(c *orchestrator.Changes, rows encodedRows) {
 			delete(m.raw, msg.ID)
 		}
 	}
+	for _, l := range c.Logins {
+		m.bind(l)
+	}
 	for _, t := range c.Tallies {
 		m.count(t)
 	}

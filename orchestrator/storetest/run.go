@@ -26,7 +26,7 @@ func Run(t *testing.T, open func(t *testing.T) orchestrator.Store) {
 		"intake": intakePromises(), "commit": commitPromises(), "questions": questionPromises(),
 		"due work": duePromises(), "inbox": inboxPromises(), "outbox": outboxPromises(),
 		"lists": listPromises(), "races": racePromises(), "effects": effectPromises(),
-		"policy": policyPromises(), "tallies": tallyPromises(),
+		"policy": policyPromises(), "tallies": tallyPromises(), "logins": loginPromises(),
 	}
 	for name, promises := range chapters {
 		t.Run(name, func(t *testing.T) {
