@@ -31,7 +31,7 @@ func TestMetrics(t *testing.T) {
 	for _, want := range []string{
 		`gatehouse_webhook_requests_total{source="feishu-main",status="200"} [1-9]`,
 		`gatehouse_intake_total{receipt="stored",source="feishu-main"} 1`,
-		`gatehouse_intake_total{receipt="duplicate",source="feishu-main"} 1`,
+		`gatehouse_intake_total{receipt="duplicate",source="feishu-main"} [1-9]`,
 		`gatehouse_arrivals_total{source="feishu-main",state="queued"} 1`,
 		`gatehouse_admission_total{rule="AD-2",source="feishu-main",strength="explicit"} 1`,
 		`gatehouse_outbox_total{kind="card",outcome="sent",source="feishu-main"} 1`,

@@ -59,7 +59,7 @@ func (f *follower) run(ctx context.Context) {
 	defer signal.Stop(f.hup)
 	watch, err := fsnotify.NewWatcher()
 	if err == nil {
-		defer watch.Close()
+		defer func() { _ = watch.Close() }()
 		err = watch.Add(filepath.Dir(f.path))
 	}
 	if err != nil {
