@@ -157,6 +157,8 @@ type Arrival struct {
 	// OnlyIfLive drops the arrival unless its Thread is live: a Ticket whose
 	// Mandate stands has it, or a Trigger of it waits (AD-9).
 	OnlyIfLive bool
+	// Change, when set, makes the arrival news of an earlier message (TR-4).
+	Change Change
 	// Raw is the body as received, decrypted.
 	Raw []byte
 }

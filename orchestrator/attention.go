@@ -33,7 +33,7 @@ func EvaluateAgain(s State, id gate.ThreadID, ids []gate.TriggerID, by string, f
 	for _, id := range ids {
 		m := w.messages[id]
 		switch {
-		case m == nil || !m.unjudged() || m.Thread != th.ID:
+		case m == nil || !m.unjudged() || m.Recalled || m.Thread != th.ID:
 		case !w.admit(m).Admitted():
 			why = &Refused{"not_admitted", "The gate would not admit it: " + m.Admission.Reason}
 		default:
@@ -81,6 +81,8 @@ func SendToEval(s State, id gate.TriggerID, by string, f Facts) (Changes, error)
 	switch {
 	case m == nil:
 		return Changes{}, ErrNotFound
+	case m.Recalled:
+		return Changes{}, &Refused{"recalled", "Its author took the message back."}
 	case !w.owned(m):
 		return Changes{}, &Refused{"not_owned", "No ticket owns this message, so there is nothing to take it from."}
 	case slices.ContainsFunc(m.Owners, func(t gate.TicketID) bool { return w.startedBy(t, id) }):

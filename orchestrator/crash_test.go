@@ -241,6 +241,35 @@ var tales = []tale{
 		check: once(1, 1, orchestrator.EndCompleted, gate.MandateActive),
 	},
 	{
+		name: "an edit adds the mention, and the request is taken back while an approval is open", script: approvalScript(), writes: 20,
+		play: func(m *mortals) {
+			m.tell(gate.ChangeEdit, "om_1", "1.4.2", true)
+			m.until("the card is shown", func() bool { return m.next().asked() })
+			m.tell(gate.ChangeRecall, "om_1", "", false)
+			m.until("the ticket is told", func() bool { m.next(); return recallInputs(m.t, m.mem) == 1 })
+			m.until("the click is taken", func() bool { return m.next().click() == nil })
+			m.ended()
+		},
+		said: []string{"react received", "reply Accepted `%[1]s`: 1.4.2", "card", "card_update", "reply done:"},
+		check: func(t *testing.T, s orchestrator.Store) {
+			t.Helper()
+			once(1, 1, orchestrator.EndCompleted, gate.MandateActive)(t, s)
+			if m := messageOf(t, s, "om_1"); !m.Recalled || m.Text != "" || recallInputs(t, s) != 1 {
+				t.Errorf("TR-4a: recalled %v, says %q, told %d times; want it forgotten and told once", m.Recalled, m.Text, recallInputs(t, s))
+			}
+		},
+	},
+	{
+		name: "a recall that overtakes its message", writes: 2,
+		play: func(m *mortals) {
+			m.tell(gate.ChangeRecall, "om_1", "", false)
+			m.ended()
+			m.say(words{from: listed, text: "one", mention: true, id: "om_1"})
+			m.ended()
+		},
+		check: once(0, 0, "", gate.NoMandate),
+	},
+	{
 		name: "a stranger who is refused", writes: 4,
 		play: func(m *mortals) {
 			m.say(words{from: stranger, text: "one", mention: true, id: "om_1"})
@@ -363,6 +392,26 @@ func (m *mortals) next() *house {
 func (m *mortals) say(s words) {
 	m.t.Helper()
 	m.until("the message is taken", func() bool { _, err := m.next().trySay(s); return err == nil })
+}
+
+func (m *mortals) tell(kind gate.ChangeKind, of, text string, adds bool) {
+	m.t.Helper()
+	m.until("the news is taken", func() bool { return m.next().tellOf(kind, of, listed, text, adds) == nil })
+}
+
+// recallInputs counts how often the only Ticket was told of a recall.
+func recallInputs(t *testing.T, s orchestrator.Store) (n int) {
+	t.Helper()
+	list, _, _ := s.ListTickets(t.Context(), orchestrator.TicketFilter{}, orchestrator.Page{Limit: 5})
+	for _, tk := range list {
+		inputs, _ := s.Inputs(t.Context(), tk.ID, 0)
+		for _, in := range inputs {
+			if in.Note == orchestrator.NoteRecalled {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 func (m *mortals) until(what string, holds func() bool) {

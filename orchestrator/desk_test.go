@@ -26,6 +26,7 @@ import (
 //	        note t1 · [judged|missing|doubled|unknown|silently|unmatched] [silent] [v=2] [e=e1] [public=sorry]
 //	turn t1 · ack t1 m1 · reply t1 [m1] · back t1 m1 · report t1 done [final] [upto=2] · idle t1 [upto=2]
 //	ask t1 q1 [clarification] · answer t1 q1
+//	edit m1 m9 lin@ [text] [adds] [at=1h] · recall m1 m9   m9 is the row that brings the news
 //	list lin yes|no|unknown · source on|off|gone · receive all|mentions|off · mode auto · policy · follow-ups listed
 //	cell explicit|inferred · refusal none|reply · later 11m · follow t1 B · forget m1
 type desk struct {
@@ -103,6 +104,8 @@ func (d *desk) line(w []string) {
 		d.move(move{kind: mvAnswer, ticket: tk, question: d.s.Questions[approvals.ID(arg[1])]})
 	case "resume":
 		d.move(move{kind: mvResume, ticket: tk})
+	case "edit", "recall":
+		d.news(w[0], arg, opt)
 	case "halt":
 		d.move(move{kind: mvStop, ticket: tk})
 	default:
@@ -444,6 +447,12 @@ func (d *desk) lookMessage(id gate.TriggerID, field string) string {
 		return m.Standing.String()
 	case "thread":
 		return string(m.Thread)
+	case "text":
+		return m.Text
+	case "edited":
+		return strconv.FormatBool(m.Edited)
+	case "recalled":
+		return strconv.FormatBool(m.Recalled)
 	case "why":
 		return first(m.Why)
 	case "live":
@@ -485,6 +494,14 @@ func (d *desk) lookTicket(id gate.TicketID, field string) string {
 		return string(t.Report.Kind)
 	case "seq":
 		return fmt.Sprintf("%d/%d/%d", t.Covered, t.Delivered, t.Seq)
+	case "notes":
+		var notes []string
+		for _, in := range d.ins {
+			if in.Ticket == id && in.Note != "" {
+				notes = append(notes, string(in.Kind)+":"+string(in.Trigger))
+			}
+		}
+		return strings.Join(notes, ",")
 	case "in":
 		var ins []orchestrator.Input
 		for _, in := range d.ins {

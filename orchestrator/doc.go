@@ -21,4 +21,7 @@
 //	   └─▶ gate ─▶ queued ─▶ evaluating ─▶ decided | owned (accepted, attached)
 //	          ├──▶ delivered                  context only
 //	          └──▶ not_admitted
+//
+// A recall takes it to recalled from every place where it is undecided or waits
+// to be delivered (TR-4a). An edit moves it nowhere (TR-4).
 package orchestrator

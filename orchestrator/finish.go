@@ -71,7 +71,7 @@ func (t *Ticket) kept(inputs []TurnInput) []TurnInput {
 	}
 	return slices.DeleteFunc(inputs, func(in TurnInput) bool {
 		left := in.Message != nil && !slices.Contains(in.Message.Owners, t.ID)
-		return in.Owned && in.Seq <= t.Past && (left || in.Seq != last[in.Trigger])
+		return in.Withdrawn(in.Message) || in.Owned && in.Seq <= t.Past && (left || in.Seq != last[in.Trigger])
 	})
 }
 

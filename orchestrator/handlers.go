@@ -153,6 +153,7 @@ func (s *Service) Handlers() map[approvals.DueKind]Handler {
 		DueResume:             s.HandleResume,
 		DuePolicy:             s.HandlePolicy,
 		DueEvalDeadline:       s.HandleEvalDeadline,
+		DueReread:             s.HandleReread,
 		approvals.DueDeadline: s.HandleDeadline,
 		approvals.DueSettled:  s.HandleSettled,
 		approvals.DueLate:     s.HandleLate,

@@ -388,7 +388,8 @@ func mandates(st *step) error {
 	for id, after := range st.after.Tickets {
 		before, existed := st.before.Tickets[id]
 		from, to := before.Mandate.State, after.Mandate.State
-		stopped := st.move.ticket == id && st.move.kind == mvStop ||
+		recalled := st.move.kind == mvChanged && st.move.of == before.Mandate.Trigger && before.Delivered == 0 // TR-4a
+		stopped := st.move.ticket == id && st.move.kind == mvStop || recalled ||
 			st.move.kind == mvRoute && st.move.item.Ticket == id && st.move.item.Action == orchestrator.ActStop && st.a.result.OK
 		ok := false
 		switch {
@@ -487,6 +488,10 @@ func releases(st *step) error {
 		if gone := len(before.Owners) > len(after.Owners); gone && !live(&st.after, &after) {
 			switch after.State {
 			case orchestrator.StateQueued, orchestrator.StateNotAdmitted, orchestrator.StateDelivered:
+			case orchestrator.StateRecalled: // TR-4a
+				if !after.Recalled || after.Text != "" {
+					return fmt.Errorf("%s is recalled and says %q", id, after.Text)
+				}
 			case orchestrator.StateDecided:
 				if !slices.ContainsFunc(after.Decided, func(d orchestrator.Decided) bool { return d.Action == orchestrator.ActStop }) {
 					return fmt.Errorf("%s was released and is decided: %+v", id, after.Decided)
@@ -502,6 +507,9 @@ func releases(st *step) error {
 // left: the Ticket does not own the message any more. It ended, handed the
 // message back, or the message waited for it in vain.
 func left(st *step, before, after *orchestrator.Message, owner gate.TicketID) error {
+	if st.move.kind == mvChanged && st.move.of == before.ID && after.Recalled { // TR-4a
+		return nil
+	}
 	t, now := st.before.Tickets[owner], st.after.Tickets[owner]
 	keeps := slices.Contains(after.Owners, owner)
 	said := st.move.kind == mvRoute && st.move.item.Action == orchestrator.ActStop && st.move.item.Trigger == before.ID

@@ -99,6 +99,10 @@ func (d *Decided) stop() bool { return d.Action == ActStop && !d.Observed }
 // be resumed.
 func (w *work) rejudge(m *Message) {
 	m.With, m.Owners = "", nil
+	if m.Recalled { // its text is gone (TR-4a)
+		m.State = StateRecalled
+		return
+	}
 	m.Decided = slices.DeleteFunc(m.Decided, func(d Decided) bool { return !d.stop() })
 	th := w.thread(m)
 	th.Notices = drop(th.Notices, m.ID)

@@ -71,6 +71,14 @@ type Message struct {
 	Late     bool `json:"late,omitempty"`
 	Edited   bool `json:"edited,omitempty"`
 	Recalled bool `json:"recalled,omitempty"`
+	// EditedAt is when the text that it has was written, if it was edited.
+	EditedAt time.Time `json:"edited_at,omitzero"`
+	// Earlier is the row of the same platform message before an edit added the
+	// mention and made this one (TR-4).
+	Earlier gate.TriggerID `json:"earlier,omitempty"`
+	// Change makes the row no message but news of one, on its way through the
+	// inbox. Such a row is listed nowhere.
+	Change gate.Change `json:"change,omitzero"`
 
 	Version int64 `json:"-"`
 }

@@ -30,12 +30,14 @@ const (
 	mvAgain   moveKind = "EvaluateAgain"
 	mvDismiss moveKind = "Dismiss"
 	mvToEval  moveKind = "SendToEval"
+	mvChanged moveKind = "Changed"
 )
 
 // move is one call of a transition.
 type move struct {
 	kind     moveKind
 	message  gate.TriggerID
+	of       gate.TriggerID // mvChanged: what the news message is of
 	thread   gate.ThreadID
 	ticket   gate.TicketID
 	seen     []gate.TriggerID
@@ -48,6 +50,8 @@ type move struct {
 
 func (m move) String() string {
 	switch m.kind {
+	case mvChanged:
+		return fmt.Sprintf("Changed(%s by %s)", m.of, m.message)
 	case mvArrive:
 		return fmt.Sprintf("Arrive(%s)", m.message)
 	case mvForm:
@@ -82,6 +86,8 @@ func (m move) run(s orchestrator.State, f orchestrator.Facts) (c orchestrator.Ch
 	switch m.kind {
 	case mvArrive:
 		c = orchestrator.Arrive(s, m.message, f)
+	case mvChanged:
+		c = orchestrator.Changed(s, m.message, m.of, f)
 	case mvForm:
 		c = orchestrator.FormEval(s, m.thread, "main", f)
 	case mvAckNote:

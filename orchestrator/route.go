@@ -35,6 +35,9 @@ func (w *work) route(it Item, r Ruling) Result {
 	if res := repeated(m, it); res != nil {
 		return *res
 	}
+	if m.Recalled {
+		return refused(CodeRecalled, "its author took the message back; do nothing")
+	}
 	if res := w.stale(m, r); res != nil {
 		return *res
 	}

@@ -35,7 +35,9 @@ type ServiceConfig struct {
 	Opener   Opener
 	Sources  map[gate.SourceID]*gate.Source
 	Settings Settings
-	Now      func() time.Time
+	// Rereaders read edited messages back, by Source (TR-4). Optional.
+	Rereaders map[gate.SourceID]Rereader
+	Now       func() time.Time
 	// NewID returns a fresh id with that prefix, growing with time.
 	NewID func(prefix string) string
 	Log   *slog.Logger
@@ -62,6 +64,11 @@ func (s *Service) Receive(ctx context.Context, a gate.Arrival) error {
 	if s.ancient(a.Trigger) {
 		s.Log.InfoContext(ctx, "trigger older than the dedupe life", "source", a.Trigger.Source, "scope", a.Trigger.Scope)
 		return nil
+	}
+	if a.Change.Kind != gate.NoChange {
+		if of, err := s.meant(ctx, &a); err != nil || !of {
+			return err
+		}
 	}
 	r, err := s.Store.Receive(ctx, a)
 	if err != nil {
@@ -154,7 +161,15 @@ func (s *Service) listsOf(ctx context.Context, st *State) map[Who]gate.Lists {
 
 // Arrive carries out Arrive for a message of a claimed inbox partition.
 func (s *Service) Arrive(ctx context.Context, id gate.TriggerID, c Claim) error {
-	root, err := s.directRoot(ctx, id)
+	st, err := s.Store.Load(ctx, Want{Messages: []gate.TriggerID{id}})
+	if err != nil {
+		return fmt.Errorf("load trigger %s: %w", id, err)
+	}
+	m := st.Messages[id]
+	if m.Change.Kind != gate.NoChange {
+		return s.arriveChange(ctx, &m, c)
+	}
+	root, err := s.directRoot(ctx, &m)
 	if err != nil {
 		return err
 	}
@@ -167,18 +182,13 @@ func (s *Service) Arrive(ctx context.Context, id gate.TriggerID, c Claim) error 
 }
 
 // directRoot finds the message that a reply in a DM goes back to (TH-2), or "".
-func (s *Service) directRoot(ctx context.Context, id gate.TriggerID) (gate.TriggerID, error) {
-	st, err := s.Store.Load(ctx, Want{Messages: []gate.TriggerID{id}})
-	if err != nil {
-		return "", fmt.Errorf("load trigger %s: %w", id, err)
-	}
-	m := st.Messages[id]
+func (s *Service) directRoot(ctx context.Context, m *Message) (gate.TriggerID, error) {
 	if m.Addressing != gate.Direct || m.Place.Root == "" {
 		return "", nil
 	}
 	root, err := s.Store.Known(ctx, gate.MessageKey(m.Source, m.Place.Root))
 	if err != nil && !errors.Is(err, ErrNotFound) {
-		return "", fmt.Errorf("find the root of trigger %s: %w", id, err)
+		return "", fmt.Errorf("find the root of trigger %s: %w", m.ID, err)
 	}
 	return root, nil
 }

@@ -82,6 +82,17 @@ type Changes struct {
 	// Seen are dedupe keys claimed by the gateway itself: the ids of messages
 	// it sent, so that an echo is a duplicate (TR-3).
 	Seen []string
+	// Names say which Trigger a dedupe key stands for from now on (TR-4).
+	Names []Name
+}
+
+// Name gives a dedupe key to a Trigger for the life of such keys, whoever had
+// it. Without a Trigger it marks the key for a while, if it is free: what comes
+// under it then is a duplicate (TR-4a).
+type Name struct {
+	Key     string
+	Trigger gate.TriggerID
+	For     time.Duration
 }
 
 // The kinds of records that a Guard can name.

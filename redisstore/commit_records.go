@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-bot/gatehouse/approvals"
+	"github.com/gatehouse-bot/gatehouse/gate"
 	"github.com/gatehouse-bot/gatehouse/orchestrator"
 )
 
@@ -126,7 +127,11 @@ func (w *recordWriter) ticket(t *orchestrator.Ticket) {
 func (w *recordWriter) message(m *orchestrator.Message) {
 	id := string(m.ID)
 	w.put(orchestrator.KindMessage, id, m.Version, m, w.keep)
-	if m.Version == 0 {
+	if m.Change.Kind != gate.NoChange { // news of a message is none, and listed nowhere
+		w.p.write("UNLINK", w.p.key(w.keys.raw(m.ID)))
+		return
+	}
+	if m.Version == 0 || m.Edited {
 		for _, index := range []string{w.keys.index(triggers), w.keys.indexBy(triggers, "source", string(m.Source))} {
 			w.list(index, m.ReceivedAt, id)
 			w.p.lifetime(index, w.keep)

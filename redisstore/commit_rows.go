@@ -56,6 +56,9 @@ func (s *Store) appended(p *program, c *orchestrator.Changes) error {
 	for _, k := range c.Seen {
 		p.write("SET", p.key(s.keys.dedupe(k)), "", "NX", "PX", s.retention.Dedupe.Milliseconds())
 	}
+	for _, n := range c.Names {
+		s.name(p, n)
+	}
 	for i := range c.Log {
 		text, err := encode(1, &c.Log[i])
 		if err != nil {
@@ -64,6 +67,16 @@ func (s *Store) appended(p *program, c *orchestrator.Changes) error {
 		p.write("XADD", p.key(s.keys.log()), "MAXLEN", "~", s.logLines, "*", "r", text)
 	}
 	return nil
+}
+
+// name gives a dedupe key to a Trigger, or marks it (TR-4, TR-4a).
+func (s *Store) name(p *program, n orchestrator.Name) {
+	key := p.key(s.keys.dedupe(n.Key))
+	if n.Trigger == "" {
+		p.write("SET", key, "", "NX", "PX", n.For.Milliseconds())
+		return
+	}
+	p.write("SET", key, string(n.Trigger), "PX", s.retention.Dedupe.Milliseconds())
 }
 
 // claimed removes and updates rows of the claimed list and gives the claim

@@ -25,7 +25,8 @@
 //	decision:<id>                    string  records               C       Decision
 //	inputs:<ticket>                  zset    as its Ticket         C       Inputs by Seq
 //	acts:<ticket>                    hash    as its Ticket         C       results by action key (AC-1)
-//	key:<dedupe key>                 string  dedupe                R C     Trigger id; "" for what the gateway sent (TR-1, TR-3)
+//	key:<dedupe key>                 string  dedupe                R C     Trigger id; "" for what the gateway sent (TR-1, TR-3), and
+//	                                                                       for 8 h for what was recalled before it came (TR-4a)
 //	tally:<set>                      zset    its youngest member   C       members that limits count (AD-13)
 //	logins:<source>                  hash    –                     C       account id by login, "" for nobody; never
 //	                                                                       written over (GH-6)

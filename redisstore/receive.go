@@ -42,7 +42,7 @@ func (s *Store) Receive(ctx context.Context, a gate.Arrival) (orchestrator.Recei
 
 // prepare gives the message's stored form and its compressed body.
 func (s *Store) prepare(a *gate.Arrival) (record string, body []byte, err error) {
-	m := orchestrator.Message{Trigger: a.Trigger, State: orchestrator.StateReceived}
+	m := orchestrator.Message{Trigger: a.Trigger, State: orchestrator.StateReceived, Change: a.Change}
 	m.Raw = ""
 	if len(a.Raw) > 0 {
 		m.Raw = string(a.Trigger.ID)
@@ -70,10 +70,14 @@ func (s *Store) arrival(a *gate.Arrival, record string, body []byte) (keys []str
 	if s.replicas > 0 {
 		confirm = "1"
 	}
+	listed := fmt.Sprint(t.ReceivedAt.UnixMilli())
+	if a.Change.Kind != gate.NoChange {
+		listed = ""
+	}
 	return keys, []any{
 		string(t.ID), record, s.retention.Records.Milliseconds(), body, s.retention.Raw.Milliseconds(),
 		s.retention.Dedupe.Milliseconds(), mustLive, part, claimField(orchestrator.DueInbox, part),
-		millisUp(t.ReceivedAt), t.ReceivedAt.UnixMilli(), k.wake(), confirm,
+		millisUp(t.ReceivedAt), listed, k.wake(), confirm,
 		t.ReceivedAt.Add(-orchestrator.FreshThread).UnixMilli(),
 	}
 }

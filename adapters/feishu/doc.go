@@ -23,6 +23,7 @@
 // costs 13 MB of binary (libs T7). Its process-global token cache is not used
 // either (facts F26): each Bot has its own.
 //
-// Recalls, edits and the bot's coming and going are acked and counted for now;
-// Setting.read in translate.go is where they get their readers.
+// Recalls and edits are news of their message (news.go, TR-4, TR-4a); of an edit
+// the text is read back by the Rereader. The bot's coming and going is acked and
+// counted for now; Setting.read in translate.go is where it gets its reader.
 package feishu

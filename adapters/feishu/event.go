@@ -23,6 +23,8 @@ const (
 	CardClick
 	// Triggered: a message that the gate must judge.
 	Triggered
+	// Changed: news of an earlier message, an edit or a recall (FS-4).
+	Changed
 )
 
 // String is the word that `gatehouse replay` prints.
@@ -36,6 +38,8 @@ func (o Outcome) String() string {
 		return "card"
 	case Triggered:
 		return "trigger"
+	case Changed:
+		return "change"
 	case Refused:
 		return "refused"
 	}

@@ -169,6 +169,9 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, ev Event) {
 		h.click(w, r, ev)
 	case Triggered:
 		h.receive(w, r, ev)
+	case Changed:
+		h.Count(ev.Reason)
+		h.receive(w, r, ev)
 	case Refused:
 		h.refuse(w, ev)
 	default:

@@ -79,8 +79,11 @@ func (e expected) outcome() (feishu.Outcome, feishu.Reason) {
 	case "card_action": // their values carry no signature of ours (CA-6)
 		return feishu.CardClick, feishu.ReasonForged
 	}
+	if r, ok := map[string]feishu.Reason{"recalled": feishu.ReasonRecalled, "updated": feishu.ReasonUpdated}[e.Kind]; ok {
+		return feishu.Changed, r
+	}
 	return feishu.Ignored, map[string]feishu.Reason{
-		"recalled": feishu.ReasonRecalled, "updated": feishu.ReasonUpdated, "bot_added": feishu.ReasonBotAdded,
+		"bot_added":   feishu.ReasonBotAdded,
 		"bot_removed": feishu.ReasonBotRemoved, "chat_gone": feishu.ReasonDisbanded, "p2p_entered": feishu.ReasonChatEntered,
 		"reaction": feishu.ReasonReaction, "unknown": feishu.ReasonUnknownType,
 	}[e.Kind]

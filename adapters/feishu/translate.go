@@ -26,6 +26,8 @@ type Setting struct {
 const (
 	typeMessage = "im.message.receive_v1"
 	typeCard    = "card.action.trigger"
+	typeRecall  = "im.message.recalled_v1"
+	typeUpdate  = "im.message.updated_v1"
 )
 
 // Translate makes of a decrypted body one of a closed set of Events. It does no
@@ -76,13 +78,17 @@ func (s Setting) distrust(env envelope) Reason {
 }
 
 // read gives an event to its reader. Types without one are counted by reason
-// (FS-4); recall, edit and membership get readers of their own later, here.
+// (FS-4).
 func (s Setting) read(env envelope, body []byte) Event {
 	switch t := string(env.Header.EventType); t {
 	case typeMessage:
 		return s.readMessage(env, body)
 	case typeCard:
 		return s.readClick(env)
+	case typeRecall:
+		return s.readNews(env, gate.Change{Kind: gate.ChangeRecall}, ReasonRecalled)
+	case typeUpdate:
+		return s.readNews(env, gate.Change{Kind: gate.ChangeEdit, Reread: true}, ReasonUpdated)
 	default:
 		return ignored(otherType(t))
 	}
@@ -91,10 +97,6 @@ func (s Setting) read(env envelope, body []byte) Event {
 // otherType is the reason why an event of that type is ignored (facts B.6).
 func otherType(t string) Reason {
 	switch {
-	case t == "im.message.recalled_v1":
-		return ReasonRecalled
-	case t == "im.message.updated_v1":
-		return ReasonUpdated
 	case t == "im.message.message_read_v1":
 		return ReasonRead
 	case strings.HasPrefix(t, "im.message.reaction."):

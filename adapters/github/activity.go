@@ -22,7 +22,7 @@ func (c *call) readIssue() Event {
 	case "edited":
 		return c.edited(m)
 	case "deleted":
-		return ignored(ReasonRecalled)
+		return c.recalled(m)
 	}
 	return about(c.thread(i.Number), ReasonIssueChanged)
 }
@@ -119,8 +119,8 @@ func (c *call) written(m message, otherwise Reason) Event {
 		return c.created(m)
 	case "edited":
 		return c.edited(m)
-	case "deleted": // never run a deleted text; the recall (TR-4a) gets its reader here
-		return ignored(ReasonRecalled)
+	case "deleted":
+		return c.recalled(m)
 	}
 	return about(c.place(m).thread, otherwise)
 }

@@ -25,8 +25,7 @@
 // with all that is said on it (TH-3), `…~<sha>` for a commit, `…~ci~<branch>`
 // for the CI of a default branch. A message is `issue_comment:<id>` and so on.
 //
-// Not built yet, each with its place: CI as Triggers (GH-3, ci.go), edits and
-// recalls beyond the added mention (TR-4, message.go), the sweep for missed
+// Not built yet, each with its place: CI as Triggers (GH-3, ci.go), the sweep for missed
 // deliveries (GH-8), heads of pull requests (GH-9), assignment, review request
 // and labels as addressing (GH-10, activity.go), teams and permissions in lists
 // (AD-11), progress comments (GH-7), and questions: Sender drops a card with

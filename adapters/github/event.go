@@ -18,6 +18,8 @@ const (
 	State
 	// Triggered: a message that the gate must judge.
 	Triggered
+	// Changed: news of an earlier message, an edit or a deletion (TR-4, TR-4a).
+	Changed
 )
 
 // String is the word that `gatehouse replay` prints.
@@ -31,6 +33,8 @@ func (o Outcome) String() string {
 		return "state"
 	case Triggered:
 		return "trigger"
+	case Changed:
+		return "change"
 	case Refused:
 		return "refused"
 	}
@@ -111,7 +115,7 @@ type Event struct {
 	Installation int64
 	// Thread is the conversation that a Context is about, or "".
 	Thread gate.ThreadID
-	// Arrival is set where Triggered.
+	// Arrival is set where Triggered or Changed.
 	Arrival gate.Arrival
 }
 

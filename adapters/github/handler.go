@@ -194,6 +194,9 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, ev Event) {
 		reply(w, http.StatusOK, "ok")
 	case Triggered:
 		h.receive(w, r, ev)
+	case Changed:
+		h.Count(ev.Reason)
+		h.receive(w, r, ev)
 	case Refused:
 		h.refuse(w, fault{http.StatusBadRequest, ev.Reason})
 	default:

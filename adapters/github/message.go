@@ -52,40 +52,59 @@ func (c *call) created(m message) Event {
 		action = "opened" // a pull request is new once (GH-2)
 	}
 	keys := []string{c.key(m, action), gate.MessageKey(c.Config.ID, messageID(m.object, m.ID))}
-	if addressing == gate.Mention {
-		keys = append(keys, c.key(m, addressed))
-	}
 	return c.trigger(m, who, addressing, at.Time, keys)
 }
 
-// edited makes a Trigger of an edit only if it adds the mention, and only if the
-// author made it: a maintainer who edits somebody's comment must not speak for
-// them (GH-5, facts B3). Everything else about edits (TR-4) comes later, here.
+// edited makes news of an edit, if the author made it: a maintainer who edits
+// somebody's comment must not speak for them (GH-5, facts B3). One that adds the
+// mention can become a Trigger (TR-4).
 func (c *call) edited(m message) Event {
 	if c.Changes.Body == nil { // hiding a comment, a title, a base branch: no text changed
 		return ignored(ReasonNoTextChange)
 	}
 	who, drop := c.author(m)
-	slug := c.Config.slug()
 	switch {
 	case drop != "":
 		return ignored(drop)
 	case !m.User.same(c.Sender):
 		return ignored(ReasonNotAuthor)
-	case !Mentions(m.Body, slug) || Mentions(c.Changes.Body.From, slug):
-		return ignored(ReasonEdited)
 	}
 	key := c.key(m, "edited")
 	if v := m.UpdatedAt.version(); v != "" {
 		key += ":" + v
 	}
-	return c.trigger(m, who, gate.Mention, m.UpdatedAt.Time, []string{key, c.key(m, addressed)})
+	addressing, slug := gate.NotAddressed, c.Config.slug()
+	if Mentions(m.Body, slug) {
+		addressing = gate.Mention
+	}
+	adds := addressing == gate.Mention && !Mentions(c.Changes.Body.From, slug)
+	ev := c.trigger(m, who, addressing, m.UpdatedAt.Time, []string{key})
+	if ev.Outcome != Triggered {
+		return ev
+	}
+	ev.Arrival.Change, ev.Arrival.OnlyIfLive = gate.Change{Kind: gate.ChangeEdit, Adds: adds}, false
+	if !adds {
+		ev.Outcome, ev.Reason, ev.Arrival.Raw = Changed, ReasonEdited, nil
+	}
+	return ev
 }
 
-// addressed stands for an action in the key that a message has once it addressed
-// the agent, when it was made or by an edit. So it does that once: taking the
-// mention out and putting it in again is no new request (TR-1, TR-4).
-const addressed = "addressed"
+// recalled makes news of a deletion, whoever deleted it and whatever scopes are
+// received now: what was said is to be forgotten (TR-4a). A deleted text is
+// never run.
+func (c *call) recalled(m message) Event {
+	w := c.place(m)
+	return Event{Outcome: Changed, Reason: ReasonRecalled, Thread: w.thread, Arrival: gate.Arrival{
+		Trigger: gate.Trigger{
+			Workspace: c.Config.Workspace, Source: c.Config.ID, Scope: m.scope, Thread: w.thread, Place: w.place, Kind: m.kind,
+			IDs:        gate.PlatformIDs{Message: messageID(m.object, m.ID), Delivery: c.GUID},
+			OccurredAt: c.Now, ReceivedAt: c.Now,
+		},
+		Keys:   []string{string(c.Config.ID) + ":delivery:" + c.GUID, c.key(m, "deleted")},
+		Lane:   string(w.thread),
+		Change: gate.Change{Kind: gate.ChangeRecall},
+	}}
+}
 
 // author is who wrote the message, or why it is dropped. Our own is dropped
 // first (GH-6).

@@ -293,7 +293,7 @@ func TestEdits(t *testing.T) {
 				return
 			}
 			keys := strings.Join(got.Arrival.Keys, " ")
-			if want := "github-main:delivery:guid-1 github-main:186853002:issue_comment:492700400:edited:2019-05-15T15:20:22Z github-main:186853002:issue_comment:492700400:addressed"; keys != want {
+			if want := "github-main:delivery:guid-1 github-main:186853002:issue_comment:492700400:edited:2019-05-15T15:20:22Z"; keys != want {
 				t.Errorf("keys = %s, want %s (TR-1)", keys, want)
 			}
 			if tr := got.Arrival.Trigger; tr.Addressing != gate.Mention || got.Arrival.OnlyIfLive {
@@ -303,23 +303,37 @@ func TestEdits(t *testing.T) {
 	}
 }
 
-// Taking a mention out and putting it in again asks once (TR-1, TR-4): the
-// message and each such edit have one key in common.
-func TestAMessageAddressesOnce(t *testing.T) {
+// What an edit or a deletion is to the orchestrator: news of the message, which
+// it knows by its key (TR-4, TR-4a).
+func TestNewsOfMessages(t *testing.T) {
 	t.Parallel()
-	edit := with{"comment.body": mentioning, "changes.body.from": "have a look"}
-	last := func(name string, changes with) string {
-		keys := translated(t, sampleSetting(), name, changes).Arrival.Keys
-		return keys[len(keys)-1]
-	}
-	made := last("issue_comment.created.json", with{"comment.body": mentioning})
-	first := last("issue_comment.edited.json", edit)
-	second := last("issue_comment.edited.json", merge(edit, with{"comment.updated_at": "2019-05-15T16:00:00Z"}))
-	if made != first || first != second {
-		t.Errorf("last keys = %s, %s, %s; want the same", made, first, second)
-	}
-	if silent := last("issue_comment.created.json", nil); silent == made {
-		t.Errorf("last key of a message without the mention = %s, want another: an edit may add it", silent)
+	adds := with{"comment.body": mentioning, "changes.body.from": "have a look"}
+	for name, tt := range map[string]struct {
+		file    string
+		changes with
+		want    gate.Change
+		text    string
+	}{
+		"an edit":                            {"issue_comment.edited.json", with{"comment.body": "again", "changes.body.from": "x"}, gate.Change{Kind: gate.ChangeEdit}, "again"},
+		"one that adds the mention":          {"issue_comment.edited.json", adds, gate.Change{Kind: gate.ChangeEdit, Adds: true}, "please look"},
+		"one that had it before":             {"issue_comment.edited.json", merge(adds, with{"changes.body.from": "@my-bot look"}), gate.Change{Kind: gate.ChangeEdit}, "please look"},
+		"a deleted comment":                  {"issue_comment.deleted.json", nil, gate.Change{Kind: gate.ChangeRecall}, ""},
+		"deleted by somebody else":           {"issue_comment.deleted.json", with{"sender": person(5, "maintainer")}, gate.Change{Kind: gate.ChangeRecall}, ""},
+		"a deleted issue":                    {"issues.deleted.json", nil, gate.Change{Kind: gate.ChangeRecall}, ""},
+		"a deleted comment on a review":      {"pull_request_review_comment.deleted.json", nil, gate.Change{Kind: gate.ChangeRecall}, ""},
+		"an edited comment on a review":      {"pull_request_review_comment.edited.json", with{"comment.body": "again", "changes.body.from": "x"}, gate.Change{Kind: gate.ChangeEdit}, "again"},
+		"TR-4a the mention is not looked at": {"issue_comment.deleted.json", with{"comment.body": mentioning}, gate.Change{Kind: gate.ChangeRecall}, ""},
+	} {
+		t.Run("TR-4, TR-4a "+name, func(t *testing.T) {
+			t.Parallel()
+			a := translated(t, sampleSetting(), tt.file, tt.changes).Arrival
+			if a.Change != tt.want || a.Trigger.Text != tt.text && tt.text != "please look" || tt.text == "please look" && !strings.Contains(a.Trigger.Text, "look") {
+				t.Errorf("Translate = %+v saying %q, want %+v, %q", a.Change, a.Trigger.Text, tt.want, tt.text)
+			}
+			if a.Trigger.IDs.Message == "" || a.Lane != string(a.Trigger.Thread) || a.OnlyIfLive {
+				t.Errorf("Translate = message %q lane %q live %v, want the message's", a.Trigger.IDs.Message, a.Lane, a.OnlyIfLive)
+			}
+		})
 	}
 }
 
@@ -346,7 +360,7 @@ func TestABodyThatIsTooBigIsNotKept(t *testing.T) {
 func TestOutcomeWords(t *testing.T) {
 	t.Parallel()
 	for o, want := range map[github.Outcome]string{
-		github.Refused: "refused", github.Ignored: "ignored", github.Context: "context", github.State: "state", github.Triggered: "trigger", 99: "refused",
+		github.Refused: "refused", github.Ignored: "ignored", github.Context: "context", github.State: "state", github.Triggered: "trigger", github.Changed: "change", 99: "refused",
 	} {
 		if b, err := o.MarshalText(); string(b) != want || err != nil {
 			t.Errorf("Outcome(%d) = %s, want %s", o, b, want)

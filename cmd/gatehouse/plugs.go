@@ -16,6 +16,8 @@ import (
 type plug struct {
 	webhook http.Handler
 	sender  orchestrator.Sender
+	// rereader reads edited messages back; nil where events carry the text.
+	rereader orchestrator.Rereader
 	// identify asks the platform who the bot is, and returns its name.
 	identify func(context.Context) (string, error)
 	// known reports whether it has told.
@@ -55,7 +57,8 @@ func (g *gateway) plugFeishu(s *config.Source, src *gate.Source) (plug, error) {
 	handler.Count = func(r feishu.Reason) { g.count.ignored.WithLabelValues(string(s.ID), string(r)).Inc() }
 	return plug{
 		webhook: handler, sender: feishu.NewSender(bot, g.broker, g.log),
-		known: func() bool { return bot.OpenID() != "" },
+		rereader: feishu.NewRereader(bot, func() gate.Source { return *src }),
+		known:    func() bool { return bot.OpenID() != "" },
 		identify: func(ctx context.Context) (string, error) {
 			id, err := bot.Identity(ctx)
 			return id.Name, err

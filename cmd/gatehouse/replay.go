@@ -111,7 +111,7 @@ func (c replayCmd) read(cfg *config.Config, s *config.Source, event string, body
 		r.arrival = &ev.Arrival
 	case feishu.CardClick:
 		r.card = clickShape(ev.Click)
-	case feishu.Refused, feishu.Ignored, feishu.Challenge:
+	case feishu.Refused, feishu.Ignored, feishu.Challenge, feishu.Changed:
 	}
 	return r
 }

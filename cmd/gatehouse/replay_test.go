@@ -85,7 +85,7 @@ func TestReplayFeishu(t *testing.T) {
 		"group-bot-sender-at-bot.json":            "trigger none ",
 		"group-text-no-mention.json":              "ignored",
 		"group-own-message-echo.json":             "ignored",
-		"message-recalled.json":                   "ignored",
+		"message-recalled.json":                   "change",
 		"event-unknown-type.json":                 "ignored",
 		"card-button-click.json":                  "card",
 		"url-verification-plain.json":             "challenge",

@@ -60,6 +60,7 @@ func wire(cfg *config.Config, store opened, log *slog.Logger, driver func(orches
 	g.service = orchestrator.NewService(orchestrator.ServiceConfig{
 		Store: store, Asker: g.broker, Directory: lists, Opener: g, Sources: sources,
 		Settings: orchestratorSettings(cfg), Now: time.Now, NewID: newID, Log: log,
+		Rereaders: map[gate.SourceID]orchestrator.Rereader{},
 	})
 	g.health = newHealth(g)
 
@@ -71,6 +72,9 @@ func wire(cfg *config.Config, store opened, log *slog.Logger, driver func(orches
 			return nil, fmt.Errorf("source %s: %w", s.ID, err)
 		}
 		g.plugs[s.ID], senders[s.ID] = p, countedSender{p.sender, count}
+		if p.rereader != nil {
+			g.service.Rereaders[s.ID] = p.rereader
+		}
 	}
 
 	var main orchestrator.Driver = orchestrator.Builtin{Settings: g.service.Settings}

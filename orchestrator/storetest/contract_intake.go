@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +29,9 @@ func intakePromises() []promise {
 		{"AD-9 a thread that nothing waits on is not live any more", endsLive},
 		{"TR-3 an echo of what the gateway sent is a duplicate", seenIsDuplicate},
 		{"TR-3 what was received first stays known as that", seenKeepsTrigger},
+		{"TR-4 news of a message is stored, and listed nowhere", newsIsNotListed},
+		{"TR-4 news that becomes a trigger is listed, and stands for its message", newsBecomesTrigger},
+		{"TR-4a a mark makes what comes under its key a duplicate, unless it came before", marksKey},
 		{"TR-1 an unknown key is not found", unknownKey},
 		{"RS-6 the raw payload goes when the message is committed without it", dropsRaw},
 		{"RS-8a a big raw payload comes back whole", keepsBigRaw},
@@ -202,4 +206,56 @@ func endedContext(t *testing.T, b *bench) {
 		}
 	}
 	b.equal("Depths", b.depths(), orchestrator.Depths{})
+}
+
+func newsOf(id gate.TriggerID, key string) gate.Arrival {
+	a := arrival(id, "th_1", key)
+	a.Change = gate.Change{Kind: gate.ChangeEdit, Adds: true}
+	return a
+}
+
+func listed(b *bench) (ids []gate.TriggerID) {
+	b.t.Helper()
+	list, _, err := b.ListMessages(b.ctx(), orchestrator.MessageFilter{}, orchestrator.Page{Limit: 10})
+	b.equal("ListMessages error", err, nil)
+	for _, m := range list {
+		ids = append(ids, m.ID)
+	}
+	return ids
+}
+
+func newsIsNotListed(t *testing.T, b *bench) {
+	b.equal("Receive", b.receive(newsOf("trg_1", "event:1")), orchestrator.Stored)
+	m := b.message("trg_1")
+	b.equal("Change", m.Change, gate.Change{Kind: gate.ChangeEdit, Adds: true})
+	b.equal("listed", listed(b), []gate.TriggerID(nil))
+	m.State = orchestrator.StateDropped
+	b.commit(orchestrator.Changes{Messages: []orchestrator.Message{m}})
+	b.equal("listed", listed(b), []gate.TriggerID(nil))
+}
+
+func newsBecomesTrigger(t *testing.T, b *bench) {
+	b.receive(arrival("trg_0", "th_1", "message:om_1"))
+	b.receive(newsOf("trg_1", "event:1"))
+	m := b.message("trg_1")
+	m.Change, m.Edited, m.State = gate.Change{}, true, orchestrator.StateQueued
+	b.commit(orchestrator.Changes{
+		Messages: []orchestrator.Message{m}, Names: []orchestrator.Name{{Key: "message:om_1", Trigger: "trg_1"}},
+	})
+	ids := listed(b)
+	slices.Sort(ids)
+	b.equal("listed", ids, []gate.TriggerID{"trg_0", "trg_1"})
+	id, err := b.Known(b.ctx(), "message:om_1")
+	b.equal("Known", id, gate.TriggerID("trg_1"))
+	b.equal("Known error", err, nil)
+}
+
+func marksKey(t *testing.T, b *bench) {
+	b.receive(arrival("trg_1", "th_1", "message:om_1"))
+	b.commit(orchestrator.Changes{Names: []orchestrator.Name{
+		{Key: "message:om_1", For: 8 * time.Hour}, {Key: "message:om_2", For: 8 * time.Hour},
+	}})
+	id, _ := b.Known(b.ctx(), "message:om_1")
+	b.equal("Known", id, gate.TriggerID("trg_1"))
+	b.equal("Receive", b.receive(arrival("trg_2", "th_1", "message:om_2")), orchestrator.Duplicate)
 }

@@ -148,7 +148,7 @@ func (m *Mem) Receive(ctx context.Context, a gate.Arrival) (orchestrator.Receipt
 	if a.OnlyIfLive && !m.live(a.Trigger.Thread) && !m.fresh(&a.Trigger) {
 		return orchestrator.NotLive, nil
 	}
-	msg := orchestrator.Message{Trigger: a.Trigger, State: orchestrator.StateReceived}
+	msg := orchestrator.Message{Trigger: a.Trigger, State: orchestrator.StateReceived, Change: a.Change}
 	msg.Raw = ""
 	if len(a.Raw) > 0 {
 		msg.Raw = string(id)

@@ -220,6 +220,11 @@ func (m *Mem) append(c *orchestrator.Changes, rows encodedRows) {
 			m.keys[k] = ""
 		}
 	}
+	for _, n := range c.Names {
+		if _, ok := m.keys[n.Key]; !ok || n.Trigger != "" {
+			m.keys[n.Key] = n.Trigger
+		}
+	}
 	for _, msg := range c.Messages {
 		if msg.Raw == "" {
 			delete(m.raw, msg.ID)

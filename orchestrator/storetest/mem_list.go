@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gatehouse-bot/gatehouse/approvals"
+	"github.com/gatehouse-bot/gatehouse/gate"
 	"github.com/gatehouse-bot/gatehouse/orchestrator"
 )
 
@@ -18,7 +19,7 @@ func (m *Mem) ListMessages(ctx context.Context, f orchestrator.MessageFilter, p 
 	}
 	defer leave()
 	list := all(m, orchestrator.KindMessage, func(v *orchestrator.Message) bool {
-		return (f.Source == "" || v.Source == f.Source) && (f.Thread == "" || v.Thread == f.Thread)
+		return v.Change.Kind == gate.NoChange && (f.Source == "" || v.Source == f.Source) && (f.Thread == "" || v.Thread == f.Thread)
 	})
 	return page(list, p, func(v *orchestrator.Message) place {
 		return place{v.ReceivedAt.UnixMilli(), string(v.ID)}

@@ -7,7 +7,7 @@
 -- ARGV  1 trigger id  2 record  3 ttl of records  4 raw payload, or ''
 --       5 ttl of it  6 ttl of dedupe keys  7 thread that must be live, or ''
 --       8 partition  9 claim field of the partition  10 due time
---       11 index score  12 wake channel  13 '1': replicas must confirm
+--       11 index score, or '' for what is not listed  12 wake channel  13 '1': replicas must confirm
 --       14 index score after which the thread's messages count as waiting
 --       (times and ttls in ms)
 -- returns 'stored' | 'duplicate' | 'not_live'
@@ -45,6 +45,7 @@ if redis.call('HEXISTS', KEYS[6], ARGV[9]) == 0 then
   redis.call('ZADD', KEYS[5], 'LT', ARGV[10], ARGV[8])
 end
 for i = 7, 9 do
+  if ARGV[11] == '' then break end
   redis.call('ZADD', KEYS[i], ARGV[11], id)
   redis.call('PEXPIRE', KEYS[i], ARGV[3])
 end

@@ -28,6 +28,10 @@ type Message struct {
 	Revisions []json.RawMessage
 	// Deleted: recalled; replies to it fail (230011).
 	Deleted bool
+
+	// mentions, as REST answers have them, and when a text was edited.
+	mentions []any
+	updated  time.Time
 }
 
 // Reaction is an emoji on a message.
@@ -224,6 +228,47 @@ func (s *Sim) Recall(id string) {
 		m.Deleted = true
 		s.notify()
 	}
+}
+
+// Recalled marks a message as recalled and returns the event that says so.
+func (s *Sim) Recalled(id string) Event {
+	s.Recall(id)
+	m := s.Message(id)
+	return s.NewEvent("im.message.recalled_v1", map[string]any{
+		"message_id": id, "chat_id": m.Chat, "recall_time": milli(s.Now()), "recall_type": "message_owner",
+	})
+}
+
+// Edited gives a text message another text, in which @name mentions as in Say,
+// and returns the event that says so. The event has no text: it is to be read
+// back.
+func (s *Sim) Edited(id, said string) Event {
+	s.mu.Lock()
+	marked, mentions := s.mark(said)
+	m := s.byID[id]
+	content, err := json.Marshal(map[string]string{"text": marked})
+	if m == nil || err != nil {
+		s.mu.Unlock()
+		return Event{}
+	}
+	m.Content, m.mentions, m.updated = content, restMentions(mentions), s.Now()
+	s.notify()
+	chat := m.Chat
+	s.mu.Unlock()
+	return s.NewEvent("im.message.updated_v1", map[string]any{
+		"message": map[string]any{"message_id": id, "chat_id": chat, "update_time": milli(s.Now())},
+	})
+}
+
+// restMentions are mentions as REST answers have them: the id is a string.
+func restMentions(in []any) []any {
+	var out []any
+	for _, one := range in {
+		m, _ := one.(map[string]any)
+		ids, _ := m["id"].(map[string]any)
+		out = append(out, map[string]any{"key": m["key"], "name": m["name"], "id": ids["open_id"], "id_type": "open_id"})
+	}
+	return out
 }
 
 // add stores a message. The lock is held.

@@ -118,6 +118,9 @@ func (s *Sim) view(m *Message) map[string]any {
 		"body":   map[string]any{"content": string(m.Content)},
 		"sender": map[string]any{"id": m.By.OpenID, "id_type": "open_id", "sender_type": "user", "tenant_key": m.By.Tenant},
 	}
+	if !m.updated.IsZero() {
+		v["updated"], v["update_time"], v["mentions"] = true, strconv.FormatInt(m.updated.UnixMilli(), 10), m.mentions
+	}
 	if m.FromApp {
 		v["sender"] = map[string]any{"id": s.app.ID, "id_type": "app_id", "sender_type": "app", "tenant_key": s.app.Tenant}
 	}

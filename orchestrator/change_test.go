@@ -1,0 +1,124 @@
+package orchestrator_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gatehouse-bot/gatehouse/gate"
+	"github.com/gatehouse-bot/gatehouse/orchestrator"
+)
+
+// news plays an edit or a recall of a message, which is told of by a row of its
+// own.
+func (d *desk) news(verb string, arg []string, opt map[string]string) {
+	d.t.Helper()
+	of, id := gate.TriggerID(arg[0]), gate.TriggerID(arg[1])
+	thread := "A"
+	if m, ok := d.s.Messages[of]; ok && m.Thread != "" {
+		thread = string(m.Thread)
+	}
+	if arg[2] == "" {
+		arg[2] = "lin"
+	}
+	n := d.message([]string{arg[1], thread, arg[2], arg[3]}, opt)
+	n.IDs.Message, n.OccurredAt = "om_"+arg[0], d.f.Now
+	n.Change.Kind = gate.ChangeKind(verb)
+	n.Change.Adds = slices.Contains(arg, "adds")
+	if at, err := time.ParseDuration(opt["at"]); err == nil {
+		n.OccurredAt = d.f.Now.Add(at)
+	}
+	d.s.Messages[id] = n
+	d.move(move{kind: mvChanged, message: id, of: of})
+}
+
+func TestRecalls(t *testing.T) {
+	t.Parallel()
+	playRows(t, []row{
+		{"a queued one leaves the queue (TR-4a)", "say m1 A lin@; recall m1 m9", "m1=recalled m1.text= A.queue= m9=dropped"},
+		{"one in an Eval leaves it, and the Eval ends (TR-4a)", "say m1 A lin@; eval A; recall m1 m9", "m1=recalled A.eval= decs="},
+		{"the others stay in the Eval (TR-4a)", "say m1 A lin@; say m2 A lin@; eval A; recall m1 m9", "m1=recalled A.eval=m2"},
+		{"route items on it answer recalled (TR-4a)", "say m1 A lin@; eval A; recall m1 m9; accept m1", "res=recalled t1="},
+		{"what waited with it goes to the gate (TR-4a, SU-8)", "receive all; cell inferred; say m1 A lin@; say m2 A wang; recall m1 m9", "m1=recalled m2=queued m2.strength=inferred A.with="},
+		{"one that waits with a candidate is withdrawn (TR-4a)", "receive all; say m1 A lin@; say m2 A wang; recall m2 m9; eval A; accept m1", "m2=recalled A.with= t1.in=message:m1"},
+		{"owned and undelivered: withdrawn (TR-4a)", t1 + "turn t1; say m2 A lin; recall m2 m9", "m2=recalled t1.held=m1* t1=active A.notices= t1.notes="},
+		{"owned and delivered: a context Input (TR-4a)", t1 + "say m2 A lin; turn t1; recall m2 m9", "m2=owned:t1 m2.recalled=true m2.text= t1.notes=context:m2 due=turn:t1"},
+		{"one that an Executor dealt with: a context Input (TR-4a)", t1 + "say m2 A lin; turn t1; ack t1 m2; recall m2 m9", "m2=owned:t1 t1.notes=context:m2"},
+		{"two owners, one was given it: one is told, from the other it is withdrawn (TR-4a)", t2 + "say m3 A lin; turn t1; recall m3 m9", "m3=owned:t1 t1.notes=context:m3 t2.notes="},
+		{"the accepting message of a Ticket whose Executor has got nothing: it ends as stopped (TR-4a)", t1 + "recall m1 m9", "m1=recalled t1=ended:stopped t1.mandate=withdrawn out=A:received,A:Accepted,A:Stopped"},
+		{"what that Ticket held otherwise goes to the gate (TR-4a, EN-1)", t1 + "say m2 A lin; recall m1 m9", "t1=ended:stopped m2=queued m2.strength=explicit"},
+		{"not once its Executor has got something (TR-4a)", t1 + "turn t1; recall m1 m9", "t1=active m1=owned:t1 t1.notes=context:m1"},
+		{"one that waits to resume a Ticket waits no more (TR-4a)", t1 + "turn t1; report t1 done; list lin unknown; say m2 A wang; recall m2 m9; list lin yes; resume t1", "m2=recalled t1=ended:completed t1.waiting="},
+		{"one that resumed a Ticket: back to its former end (TR-4a, RE-1b)", t1 + "turn t1; report t1 done; say m2 A lin; recall m2 m9", "m2=recalled t1=ended:completed t1.mandate=active"},
+		{"context that was delivered: a context Input (TR-4a)", "mode off;" + t1 + "turn t1; say m2 A bot; recall m2 m9", "m2=delivered m2.recalled=true t1.notes=context:m2"},
+		{"one that was not admitted loses its text (TR-4a)", "mode off; say m1 A wang@; recall m1 m9", "m1=not_admitted m1.text= m1.recalled=true"},
+		{"one that was decided loses its text (TR-4a)", "say m1 A lin@; eval A; ignore m1; recall m1 m9", "m1=decided m1.text= m1.recalled=true"},
+		{"handed back after a recall it goes to no Eval (TR-4a, HB-3)", t1 + "say m2 A lin; turn t1; recall m2 m9; back t1 m2", "m2=recalled A.queue="},
+		{"released after a recall it goes to no Eval (TR-4a, EN-2)", t1 + "turn t1; say m2 A lin; turn t1; recall m2 m9; halt t1", "m2=recalled A.queue="},
+		{"a stop word taken back stops nothing (TR-4a, RO-7)", t1 + "say m2 A lin stop; turn t1; recall m2 m9; stop m2 t1", "res=recalled t1=active"},
+		{"twice is once (TR-4a)", t1 + "say m2 A lin; turn t1; recall m2 m8; recall m2 m9", "t1.notes=context:m2 m9=dropped"},
+		{"nobody sends it to Eval (TR-4a, PA-1)", t1 + "say m2 A lin; turn t1; recall m2 m9; toeval m2", "err=recalled m2=owned:t1"},
+		{"of nothing that we know (TR-4a)", "recall m1 m9", "m9=dropped"},
+	})
+}
+
+func TestEdits(t *testing.T) {
+	t.Parallel()
+	playRows(t, []row{
+		{"one in the queue gets the new text (TR-4)", "say m1 A lin@ old; edit m1 m9 lin@ new", "m1=queued m1.text=new m1.edited=true m9=dropped m9.text="},
+		{"one in an Eval too (TR-4)", "say m1 A lin@ old; eval A; edit m1 m9 lin@ new; accept m1", "m1.text=new res=ok:t1"},
+		{"one that is owned and undelivered, silently (TR-4)", t1 + "edit m1 m9 lin@ new", "m1.text=new t1.notes="},
+		{"a delivered one: the subscribed Tickets get a context Input (TR-4)", t1 + "turn t1; edit m1 m9 lin@ new", "m1=owned:t1 m1.text=new m1.edited=true t1.notes=context:m1 due=turn:t1"},
+		{"also where it was context (TR-4)", "mode off;" + t1 + "say m2 A bot; edit m2 m9 bot new", "m2=delivered t1.notes=context:m2"},
+		{"it makes no second Trigger (TR-4)", "say m1 A lin@; edit m1 m9 lin@ new adds", "m9=dropped A.queue=m1"},
+		{"nor of one that was decided (TR-4)", "receive all; say m1 A lin@; eval A; ignore m1; edit m1 m9 lin@ new adds", "m9=dropped m1=decided A.queue="},
+		{"by the author, adding the mention to one that was not admitted: a new Trigger (TR-4)", "receive all; say m1 A lin; edit m1 m9 lin@ new adds", "m1=not_admitted m9=queued m9.edited=true m9.strength=explicit A.queue=m9"},
+		{"to one that was never stored: a new Trigger (TR-4)", "edit m1 m9 lin@ new adds", "m9=queued A.queue=m9"},
+		{"to one that only reached Tickets as context (TR-4)", "mode off; follow-ups listed; refusal none;" + t1 + "say m2 A wang; edit m2 m9 wang@ new adds", "m2=delivered m9=delivered m9.edited=true t1.notes="},
+		{"it may be accepted like any other (TR-4)", "receive all; say m1 A lin; edit m1 m9 lin@ new adds; eval A; accept m9", "res=ok:t1 m9=owned:t1"},
+		{"a recall then takes both texts (TR-4, TR-4a)", "receive all; say m1 A lin; edit m1 m8 lin@ new adds; recall m8 m9", "m8=recalled m1.text= m1.recalled=true A.queue="},
+		{"not by another than the author (TR-4, GH-5)", "receive all; say m1 A wang; edit m1 m9 lin@ new adds", "m9=dropped m1=not_admitted m1.edited=false"},
+		{"whose edit changes no text either (TR-4, GH-5)", "say m1 A lin@ old; edit m1 m9 wang@ new", "m1.text=old m1.edited=false"},
+		{"not without the mention (TR-4)", "receive all; say m1 A lin old; edit m1 m9 lin new", "m9=dropped m1=not_admitted m1.edited=true m1.text="},
+		{"not where nothing was stored and nothing is added (TR-4)", "edit m1 m9 lin@ new", "m9=dropped"},
+		{"once a message (TR-4)", "mode off; say m1 A wang@; edit m1 m9 wang@ new adds", "m9=dropped m1=not_admitted"},
+		{"an edit that comes late does not undo a newer one (TR-4)", "say m1 A lin@ old; edit m1 m8 lin@ newest; edit m1 m9 lin@ older at=-1h", "m1.text=newest"},
+		{"a recalled message is not edited (TR-4a)", "say m1 A lin@; recall m1 m8; edit m1 m9 lin@ new adds", "m1=recalled m1.text= m9=dropped"},
+	})
+}
+
+// TestNewsBeforeItsMessageIsTaken: edits and recalls find a message that is
+// still in the inbox.
+func TestNewsBeforeItsMessageIsTaken(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.s.Messages["m1"] = said("m1", "Alin")
+	d.play("receive all; edit m1 m8 lin@ new adds; arrive m1")
+	d.want("m1=queued m1.text=new m1.strength=explicit m8=dropped")
+	d = newDesk(t)
+	d.s.Messages["m1"] = said("m1", "Alin@")
+	d.play("recall m1 m9; arrive m1")
+	d.want("m1=recalled m1.text= A=false")
+}
+
+// TestWithdrawnInputs: what was taken back is not given, what says so is.
+func TestWithdrawnInputs(t *testing.T) {
+	t.Parallel()
+	m := &orchestrator.Message{Recalled: true}
+	for _, c := range []struct {
+		in   orchestrator.Input
+		m    *orchestrator.Message
+		want bool
+	}{
+		{orchestrator.Input{Kind: orchestrator.InputMessage}, m, true},
+		{orchestrator.Input{Kind: orchestrator.InputMessage, Owned: true, Ticket: "t1"}, m, true},
+		{orchestrator.Input{Kind: orchestrator.InputMessage, Owned: true, Ticket: "t1"}, &orchestrator.Message{Recalled: true, Owners: []gate.TicketID{"t1"}}, false},
+		{orchestrator.Input{Kind: orchestrator.InputContext, Note: orchestrator.NoteRecalled}, m, false},
+		{orchestrator.Input{Kind: orchestrator.InputMessage}, &orchestrator.Message{}, false},
+		{orchestrator.Input{Kind: orchestrator.InputNote, Note: "x"}, nil, false},
+	} {
+		if got := c.in.Withdrawn(c.m); got != c.want {
+			t.Errorf("Withdrawn(%s, %q) = %v, want %v", c.in.Kind, c.in.Note, got, c.want)
+		}
+	}
+}
