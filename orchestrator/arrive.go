@@ -35,6 +35,9 @@ func (w *work) arrive(m *Message) {
 		th.Scope, th.Title = m.Scope, m.Title
 	}
 	th.LastActivity = w.Now
+	if w.commanded(m) {
+		return
+	}
 	reached := w.deliver(m, th)
 	revoked := len(m.Owners) == 0 && w.wakes(m) && w.resume(m, th)
 	// A resume that failed has revoked Mandates: the gate sees what is left (RE-2).

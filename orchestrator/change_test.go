@@ -122,3 +122,17 @@ func TestWithdrawnInputs(t *testing.T) {
 		}
 	}
 }
+
+func TestCommands(t *testing.T) {
+	t.Parallel()
+	playRows(t, []row{
+		{"/help is answered by the gateway, and is no candidate (OUT-7)", "say m1 A lin@ /help", "m1=delivered out=A:Mention A.queue= m1.strength=none"},
+		{"it grants nothing to whom is not listed (OUT-7)", "say m1 A wang@ /help", "m1=delivered out=A:Mention A.queue="},
+		{"only where addressed (OUT-7)", "receive all; say m1 A lin /help", "m1=not_admitted out="},
+		{"and only alone (OUT-7)", "say m1 A lin@ /helpme", "m1=queued"},
+		{"a bot is not answered (OUT-7)", "mode off; say m1 A bot@ /help", "m1=not_admitted"},
+		{"/new in a DM is answered, and is no candidate (OUT-7, TH-2)", "say m1 D lin; say m2 D lin /new", "m1=queued m2=delivered"},
+		{"elsewhere it is a message like any other (TH-2)", "say m1 A lin@ /new", "m1=queued"},
+		{"in the configured language (OUT-7)", "language zh; say m1 D lin /new", "m1=delivered"},
+	})
+}

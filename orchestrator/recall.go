@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -83,7 +84,7 @@ func (w *work) withdraw(m *Message) (told bool, never []gate.TicketID) {
 // stopped; one that it resumed goes back to its former end (RE-1b).
 func (w *work) withdrawFrom(t *Ticket, m *Message) {
 	if t.Mandate.Trigger == m.ID && t.Delivered == 0 {
-		w.endByPerson(t, EndStopped, m.Sender.Name, m.ID)
+		w.endByPerson(t, EndStopped, cmp.Or(m.Sender.Name, m.Sender.ID), m.ID) // Feishu names nobody
 		w.say(t.home(), t.ID, w.text(sayStopped, t.Short(), t.Title), intent("stopped", string(t.ID), string(m.ID)))
 		return
 	}
