@@ -120,7 +120,8 @@ func (d *desk) message(arg []string, opt map[string]string) orchestrator.Message
 		m.Sender = gate.Sender{Kind: gate.NoSender}
 	}
 	if arg[3] != "" {
-		m.Text, m.Plain = arg[3], arg[3]
+		m.Text = strings.ReplaceAll(arg[3], "_", " ")
+		m.Plain = m.Text
 	}
 	switch m.Thread {
 	case "C":

@@ -390,6 +390,7 @@ func mandates(st *step) error {
 		from, to := before.Mandate.State, after.Mandate.State
 		recalled := st.move.kind == mvChanged && st.move.of == before.Mandate.Trigger && before.Delivered == 0 // TR-4a
 		stopped := st.move.ticket == id && st.move.kind == mvStop || recalled ||
+			st.move.kind == mvArrive && strings.HasPrefix(st.before.Messages[st.move.message].Text, orchestrator.StopTicket+" ") || // ST-2
 			st.move.kind == mvRoute && st.move.item.Ticket == id && st.move.item.Action == orchestrator.ActStop && st.a.result.OK
 		ok := false
 		switch {
@@ -592,6 +593,9 @@ func heard(st *step) error {
 func reachesAll(st *step) error {
 	m := st.before.Messages[st.move.message]
 	if st.move.kind != mvArrive || m.State != orchestrator.StateReceived || st.after.Messages[m.ID].State == orchestrator.StateDropped {
+		return nil
+	}
+	if m.Addressing.Addresses() && strings.HasPrefix(m.Text, "/") { // a command is the gateway's alone (OUT-7)
 		return nil
 	}
 	for _, k := range st.before.Threads[m.Thread].Tickets {

@@ -19,6 +19,7 @@ const (
 	sayNotResumed
 	sayHelp
 	sayNewThread
+	sayMayNotStop
 )
 
 // phrases in the two languages of the configuration; %[1]s is the Ticket's
@@ -34,6 +35,7 @@ var phrases = map[string][]string{
 		sayUndecided:     "这条请求暂时无法判定，已通知管理员。",
 		sayNotResumed:    "之前的任务不能继续，如需新的处理请 @我。",
 		sayHelp:          "@我 并说明要做什么，有权限的人就可以发起任务；在同一个话题里回复会交给正在处理的任务，只说“停”会停止它。私聊里 `/new` 开始一个新的话题。",
+		sayMayNotStop:    "只有请求人和审批人可以停止 `%[1]s`。",
 		sayNewThread:     "好的，接下来是一个新的话题。",
 	},
 	"en": {
@@ -46,6 +48,7 @@ var phrases = map[string][]string{
 		sayUndecided:     "This could not be decided; an operator was told.",
 		sayNotResumed:    "The earlier task cannot go on; mention me to ask for new work.",
 		sayHelp:          "Mention me and say what to do; whoever may can start a task. A reply in the same thread goes to its task, and nothing but \"stop\" stops it. In a direct message, `/new` starts a new conversation.",
+		sayMayNotStop:    "Only its requester and the approvers may stop `%[1]s`.",
 		sayNewThread:     "All right, this is a new conversation.",
 	},
 }
