@@ -33,13 +33,9 @@ func (m *Message) spent() {
 
 // reads takes over what the platform says that an edited message reads now.
 func (m *Message) reads(now *gate.Trigger) {
-	at := m.OccurredAt
 	id, workspace, received, ids := m.ID, m.Workspace, m.ReceivedAt, m.IDs
 	m.Trigger = *now
 	m.ID, m.Workspace, m.ReceivedAt, m.IDs, m.Raw = id, workspace, received, ids, ""
-	if m.OccurredAt.IsZero() {
-		m.OccurredAt = at
-	}
 	m.Change.Adds, m.Change.Reread = now.Addressing == gate.Mention, false
 }
 

@@ -140,3 +140,25 @@ func TestCommands(t *testing.T) {
 		{"in the configured language (OUT-7)", "language zh; say m1 D lin /new", "m1=delivered"},
 	})
 }
+
+// TestNewsThatIsNone: a row that brings nothing, or is not there, changes nothing;
+// an edit brings its files.
+func TestNewsThatIsNone(t *testing.T) {
+	t.Parallel()
+	if c := orchestrator.Changed(emptyState(), "m9", "m1", smallFacts(epoch)); !unchanged(c) {
+		t.Errorf("Changed(m9) = %+v, want nothing", c)
+	}
+	d := newDesk(t)
+	d.play("say m1 A lin@ old")
+	d.s.Messages["m9"] = said("m9", "Alin@")
+	if c := orchestrator.Changed(d.s, "m9", "m1", d.f); !unchanged(c) {
+		t.Errorf("Changed(m9) of a message = %+v, want nothing", c)
+	}
+	n := said("m8", "Alin@")
+	n.Change.Kind, n.OccurredAt, n.Attachments = gate.ChangeEdit, d.f.Now, []gate.Attachment{{Kind: "image", Key: "img_1"}}
+	d.s.Messages["m8"] = n
+	d.move(move{kind: mvChanged, message: "m8", of: "m1"})
+	if m := d.s.Messages["m1"]; len(m.Attachments) != 1 {
+		t.Errorf("Changed(m1) = attachments %v, want the one of the edit", m.Attachments)
+	}
+}

@@ -49,7 +49,7 @@ func (w *work) answered(m *Message, text string) {
 // once, for its requester and the approvers (ST-2). Others are refused, and so
 // is everybody where no such Ticket is under way.
 func (w *work) stopCommand(m *Message, short string) {
-	t := w.activeByShort(m.Thread, short)
+	t := w.activeByShort(w.thread(m), short)
 	if t == nil {
 		w.answered(m, w.text(sayNothingToStop))
 		return
@@ -63,11 +63,7 @@ func (w *work) stopCommand(m *Message, short string) {
 	w.endByPerson(t, EndManualStop, cmp.Or(m.Sender.Name, m.Sender.ID)+" by "+StopTicket, m.ID)
 }
 
-func (w *work) activeByShort(thread gate.ThreadID, short string) *Ticket {
-	th := w.threads[thread]
-	if th == nil {
-		return nil
-	}
+func (w *work) activeByShort(th *Thread, short string) *Ticket {
 	for _, s := range th.Tickets {
 		if t := w.tickets[s.Ticket]; t != nil && t.Active() && s.Kind == SubOwn && t.Short() == short {
 			return t
