@@ -56,6 +56,8 @@ func close2(t *testing.T, e *redisstore.Embedded) {
 	}
 }
 
+// The gateway's own store (RS-10).
+
 func TestRS10TheManagedStoreKeepsItsDataOverAStop(t *testing.T) {
 	t.Parallel()
 	redistest.Start(t) // skips without a server
