@@ -20,10 +20,12 @@ const (
 // Reaction is a meaning; the adapter has the platform's emoji for it.
 type Reaction string
 
-// The reactions (OUT-4, OUT-6).
+// The reactions (OUT-4, OUT-6). The last two tell how a Ticket ended (GH-7).
 const (
 	ReactReceived Reaction = "received"
 	ReactRefused  Reaction = "refused"
+	ReactDone     Reaction = "done"
+	ReactFailed   Reaction = "failed"
 )
 
 // Outgoing is one thing that the gateway says: a row of the outbox, sent at
@@ -50,7 +52,9 @@ type Outgoing struct {
 	Question string   `json:"question,omitempty"`
 	Ticket   TicketID `json:"ticket,omitempty"`
 	// Mention is the person that the message calls, or nobody.
-	Mention   Sender    `json:"mention,omitzero"`
+	Mention Sender `json:"mention,omitzero"`
+	// Requester may be called by the Text, and is not called otherwise.
+	Requester Sender    `json:"requester,omitzero"`
 	CreatedAt time.Time `json:"created_at"`
 	// NotBefore delays the first try; it delays its Lane.
 	NotBefore time.Time `json:"not_before,omitzero"`

@@ -125,6 +125,9 @@ func (w *work) own(t *Ticket, m *Message, root bool) {
 	seq := w.input(t, Input{Kind: InputMessage, Owned: true, Trigger: m.ID})
 	t.Held = append(t.Held, Held{Trigger: m.ID, Seq: seq, Root: root})
 	t.LastOwned = m.ID
+	if root {
+		t.Root = m.ID
+	}
 	if t.Report != nil && t.Report.wantsPerson() {
 		t.Report = nil
 	}

@@ -62,7 +62,7 @@ func (s *State) neighbours() Want {
 		for _, h := range t.Held {
 			w.Messages = append(w.Messages, h.Trigger)
 		}
-		w.Messages = append(append(w.Messages, t.Waiting...), t.LastOwned)
+		w.Messages = append(append(w.Messages, t.Waiting...), t.LastOwned, t.Root)
 	}
 	for _, e := range s.Evals {
 		w.Messages = append(w.Messages, e.Undecided...)

@@ -97,6 +97,7 @@ func GoOn(s State, id gate.TicketID, f Facts) (c Changes, ready bool) {
 	case gate.Fails:
 		w.revoke(t, r.Reason)
 		w.end(t, EndFailed, ByGateway, "")
+		w.showEnd(t, gate.ReactFailed)
 		w.say(t.home(), t.ID, w.text(sayNotResumed), intent("revoked", string(t.ID)))
 		ready = true
 	case gate.Waits:

@@ -162,7 +162,7 @@ func (w *work) answer(t *Ticket, cmd Command) Performed {
 	if len(cmd.Inputs) > 0 {
 		to = w.where(t, cmd.Inputs[0])
 	}
-	w.say(to, t.ID, cmd.Text, w.rowID(t, cmd))
+	w.relay(to, t, cmd.Text, w.rowID(t, cmd), false)
 	for _, in := range cmd.Inputs {
 		t.dealt(in.Seq)
 	}
@@ -267,8 +267,10 @@ func (w *work) report(t *Ticket, cmd Command) Performed {
 	case !final:
 	case cmd.Kind == ReportDone:
 		w.end(t, EndCompleted, "executor", "")
+		w.showEnd(t, gate.ReactDone)
 	default:
 		w.end(t, EndFailed, "executor", "")
+		w.showEnd(t, gate.ReactFailed)
 	}
 	return Performed{OK: true}
 }
@@ -280,10 +282,10 @@ func (w *work) sayReport(t *Ticket, cmd Command, final bool) {
 		return
 	}
 	id := w.rowID(t, cmd)
-	w.say(t.home(), t.ID, cmd.Text, id)
+	w.relay(t.home(), t, cmd.Text, id, final)
 	last := w.messages[t.LastOwned]
 	if final && last != nil && last.Thread != t.Mandate.Thread && t.owns(last.Thread) {
-		w.say(last.reply(), t.ID, cmd.Text, intent(id, "last"))
+		w.relay(last.reply(), t, cmd.Text, intent(id, "last"), final)
 	}
 }
 

@@ -105,6 +105,9 @@ type Ticket struct {
 	// LastOwned is the latest message that it came to own: its result goes
 	// there too (OUT-2).
 	LastOwned gate.TriggerID `json:"last_owned,omitempty"`
+	// Root is the message that started it, or resumed it last: its result is
+	// shown there (GH-7).
+	Root gate.TriggerID `json:"root,omitempty"`
 	// Waiting are messages that wait to resume it, oldest first (EN-4).
 	Waiting []gate.TriggerID `json:"waiting,omitempty"`
 	// Turn: the Executor's turn is open (AP-7).

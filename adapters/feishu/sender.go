@@ -127,6 +127,9 @@ func (s *Sender) question(ctx context.Context, out gate.Outgoing) (approvals.Que
 // react puts an emoji on a message; the platform takes a repeated one for the
 // same.
 func (s *Sender) react(ctx context.Context, out gate.Outgoing) (gate.Sent, error) {
+	if out.Reaction == gate.ReactDone || out.Reaction == gate.ReactFailed {
+		return gate.Sent{}, nil // the answer shows it
+	}
 	emoji := emojiOf(out.Reaction)
 	if out.Message == "" || emoji == "" {
 		return gate.Sent{}, dropped("no message or no emoji to react with")

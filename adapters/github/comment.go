@@ -30,12 +30,16 @@ func mark(id string, part int) string {
 
 // commentsOf cuts a text into comments and makes each harmless, after it was
 // cut (facts E3). The person that the Outgoing calls is called in the first,
-// unless the text does.
+// unless the text does. The requester may be called, by the text alone.
 func commentsOf(out gate.Outgoing) []string {
 	login := mentionOf(out.Mention)
+	may := login
+	if may == "" {
+		may = mentionOf(out.Requester)
+	}
 	var bodies []string
 	for _, p := range markdown.Split(strings.TrimSpace(out.Text), partBytes) {
-		body := Neutral(p.String(), login)
+		body := Neutral(p.String(), may)
 		if !blank(body) {
 			bodies = append(bodies, body)
 		}

@@ -227,12 +227,14 @@ func (s *Sender) react(ctx context.Context, out gate.Outgoing) (gate.Sent, error
 	return gate.Sent{}, err
 }
 
-// contentOf is GitHub's name of a reaction (OUT-4, OUT-6).
+// contentOf is GitHub's name of a reaction (OUT-4, OUT-6, GH-7).
 func contentOf(r gate.Reaction) string {
 	switch r {
 	case gate.ReactReceived:
 		return "eyes"
-	case gate.ReactRefused:
+	case gate.ReactDone:
+		return "rocket"
+	case gate.ReactRefused, gate.ReactFailed:
 		return "confused"
 	}
 	return ""

@@ -106,6 +106,24 @@ func TestReplyGoesWhereTheMessageWas(t *testing.T) {
 	}
 }
 
+func TestARequesterMayBeCalled(t *testing.T) {
+	t.Parallel()
+	ann := gate.Sender{Kind: gate.Person, ID: "1", Name: "Ann"}
+	for name, tt := range map[string]struct {
+		out  gate.Outgoing
+		want string
+	}{
+		"by the text, in every reply (GH-7)": {gate.Outgoing{Text: "@ann and @bob, look", Requester: ann}, "@ann and @​bob, look"},
+		"but is not added to it":             {gate.Outgoing{Text: "look", Requester: ann}, "look"},
+		"unless the reply is for them":       {gate.Outgoing{Text: "look", Requester: ann, Mention: ann}, "@Ann look"},
+		"nobody else is":                     {gate.Outgoing{Text: "@ann"}, "@​ann"},
+	} {
+		if got := github.CommentsOf(tt.out); len(got) != 1 || got[0] != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
 func TestReactions(t *testing.T) {
 	t.Parallel()
 	for name, p := range places {
@@ -121,7 +139,13 @@ func TestReactions(t *testing.T) {
 			if _, failed := w.send(t, reaction(a, gate.ReactRefused)); failed != nil {
 				t.Fatal(failed)
 			}
+			if _, failed := w.send(t, reaction(a, gate.ReactDone)); failed != nil {
+				t.Fatal(failed)
+			}
 			s := w.sim.Snapshot()
+			if rocket := s.Reactions("rocket"); len(rocket) != 1 || rocket[0].Kind != p.react {
+				t.Errorf("reactions = %+v, want one rocket on %s (GH-7)", s.Reacted, p.react)
+			}
 			if eyes := s.Reactions("eyes"); len(eyes) != 1 || eyes[0].Kind != p.react || len(s.Reactions("confused")) != 1 {
 				t.Errorf("reactions = %+v, want one eyes and one confused on %s", s.Reacted, p.react)
 			}

@@ -49,12 +49,7 @@ func (s *story) comment(ctx context.Context) error {
 		}
 	}
 	_, err := s.github.Wait(ctx, func(p githubsim.Snapshot) bool {
-		for _, r := range p.Reactions("eyes") {
-			if r.ID == c.ID {
-				return true
-			}
-		}
-		return false
+		return reacted(p, "eyes", c)
 	})
 	if err != nil {
 		return fmt.Errorf("no receipt came: %w", err)
@@ -62,8 +57,20 @@ func (s *story) comment(ctx context.Context) error {
 	if err := s.saidOn(ctx, issue, "have a look at the log"); err != nil {
 		return fmt.Errorf("no reply came: %w", err)
 	}
-	s.tell("GH-1 GH-4 GH-7", "octocat comments on another issue: 👀, a Ticket of its own, and the reply is a comment")
+	if _, err := s.github.Wait(ctx, func(p githubsim.Snapshot) bool { return reacted(p, "rocket", c) }); err != nil {
+		return fmt.Errorf("the result was not shown: %w", err)
+	}
+	s.tell("GH-1 GH-4 GH-7", "octocat comments on another issue: 👀, a Ticket of its own, the reply is a comment, 🚀")
 	return nil
+}
+
+func reacted(p githubsim.Snapshot, content string, on githubsim.Comment) bool {
+	for _, r := range p.Reactions(content) {
+		if r.ID == on.ID {
+			return true
+		}
+	}
+	return false
 }
 
 // strangerComments shows that the allow list holds on GitHub too.

@@ -296,5 +296,6 @@ func (m *Mem) enqueue(o gate.Outgoing) {
 
 func cloneOutgoing(o gate.Outgoing) gate.Outgoing {
 	o.Mention.Aliases = slices.Clone(o.Mention.Aliases)
+	o.Requester.Aliases = slices.Clone(o.Requester.Aliases)
 	return o
 }
