@@ -43,6 +43,9 @@ func (c *call) created(m message) Event {
 	if at.IsZero() {
 		at = m.CreatedAt
 	}
+	if m.UpdatedAt.After(at.Time) {
+		at = m.UpdatedAt // a review comment keeps the time of its draft; what counts is when it was published (TR-6)
+	}
 	addressing := gate.NotAddressed
 	if Mentions(m.Body, c.Config.slug()) {
 		addressing = gate.Mention

@@ -40,7 +40,7 @@ func readRetention(o *object, c *Config) {
 	o.key("retention").object(func(o *object) {
 		o.key("raw").duration(&c.Retention.Raw, 0, ever)
 		o.key("records").duration(&c.Retention.Records, time.Minute, ever)
-		o.key("dedupe").duration(&c.Retention.Dedupe, time.Minute, ever)
+		o.key("dedupe").duration(&c.Retention.Dedupe, 8*time.Hour, ever) // Feishu delivers again for 7 h
 		o.key("refused_text").boolean(&c.Retention.RefusedText)
 	})
 }
