@@ -100,7 +100,7 @@ func (w *work) withdrawFrom(t *Ticket, m *Message) {
 // message, m, was taken back before the Executor was given it, or was context.
 // What says so is given.
 func (in *Input) Withdrawn(m *Message) bool {
-	return m != nil && m.Recalled && in.Note == "" && !(in.Owned && slices.Contains(m.Owners, in.Ticket))
+	return m != nil && m.Recalled && in.Note == "" && (!in.Owned || !slices.Contains(m.Owners, in.Ticket))
 }
 
 // overtaken marks the key of a message that was taken back before it came.

@@ -186,7 +186,7 @@ func (ev Event) mayAddress() bool {
 		return ev.Arrival.Trigger.Addressing == gate.NotAddressed
 	case Ignored:
 		return ev.Reason == ReasonNotAddressed
-	case Refused, Challenge, CardClick:
+	case Refused, Challenge, CardClick, Changed:
 	}
 	return false
 }
