@@ -270,6 +270,21 @@ var tales = []tale{
 		check: once(0, 0, "", gate.NoMandate),
 	},
 	{
+		name: "a follow-up that waits for a pause to end", writes: 20,
+		play: func(m *mortals) {
+			m.say(words{from: listed, text: "one", mention: true, id: "om_1"})
+			m.ended()
+			m.until("it is paused", func() bool { _, err := m.next().svc.Pause(m.t.Context(), "", "an operator"); return err == nil })
+			m.say(words{from: listed, text: "two", root: "om_1", id: "om_2"})
+			m.next().settle()
+			m.until("it goes on", func() bool { _, err := m.next().svc.Resume(m.t.Context(), "", "an operator"); return err == nil })
+			m.until("the reply comes", func() bool { m.next().settle(); return m.said("reply two") == 1 })
+			m.ended()
+		},
+		said:  []string{"react received", "reply Accepted `%[1]s`: one", "reply one", "reply two"},
+		check: once(2, 1, orchestrator.EndCompleted, gate.MandateActive),
+	},
+	{
 		name: "a stranger who is refused", writes: 4,
 		play: func(m *mortals) {
 			m.say(words{from: stranger, text: "one", mention: true, id: "om_1"})
