@@ -144,6 +144,7 @@ func emojiOf(r gate.Reaction) string {
 		return "OnIt"
 	case gate.ReactRefused:
 		return "CrossMark"
+	case gate.ReactDone, gate.ReactFailed: // the reply shows the result
 	}
 	return ""
 }

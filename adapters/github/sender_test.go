@@ -113,10 +113,10 @@ func TestARequesterMayBeCalled(t *testing.T) {
 		out  gate.Outgoing
 		want string
 	}{
-		"by the text, in every reply (GH-7)": {gate.Outgoing{Text: "@ann and @bob, look", Requester: ann}, "@ann and @​bob, look"},
+		"by the text, in every reply (GH-7)": {gate.Outgoing{Text: "@ann and @bob, look", Requester: ann}, "@ann and @\u200bbob, look"},
 		"but is not added to it":             {gate.Outgoing{Text: "look", Requester: ann}, "look"},
 		"unless the reply is for them":       {gate.Outgoing{Text: "look", Requester: ann, Mention: ann}, "@Ann look"},
-		"nobody else is":                     {gate.Outgoing{Text: "@ann"}, "@​ann"},
+		"nobody else is":                     {gate.Outgoing{Text: "@ann"}, "@\u200bann"},
 	} {
 		if got := github.CommentsOf(tt.out); len(got) != 1 || got[0] != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
