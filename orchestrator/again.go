@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/gatehouse-bot/gatehouse/approvals"
 	"github.com/gatehouse-bot/gatehouse/gate"
@@ -146,3 +147,6 @@ func withoutLines(due []approvals.Due) []approvals.Due {
 	}
 	return rest
 }
+
+// isLine reports whether a due kind is one of the lines of Evals.
+func isLine(k approvals.DueKind) bool { return slices.Contains(evalLines, k) }

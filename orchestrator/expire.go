@@ -63,9 +63,6 @@ func MarkEval(s State, id gate.EvalID, again bool, f Facts) Changes {
 	return w.done()
 }
 
-// isLine reports whether a due kind is one of the lines of Evals.
-func isLine(k approvals.DueKind) bool { return slices.Contains(evalLines, k) }
-
 // underWay returns the Eval and its Thread while it is under way.
 func (w *work) underWay(id gate.EvalID) (*Eval, *Thread) {
 	e := w.evals[id]
