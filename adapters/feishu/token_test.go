@@ -3,6 +3,7 @@ package feishu_test
 import (
 	"context"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -147,10 +148,13 @@ func TestLogsHoldNoSecretAndNoText(t *testing.T) {
 	card := w.asked(t, approval())
 	w.click(t, card, w.sim.Person("林岚"), "approve")
 	app, logged := w.sim.App(), w.logged.String()
-	for _, secret := range []string{words, app.Secret, app.EncryptKey, app.Token, "make deploy", "t-", "Bearer"} {
+	for _, secret := range []string{words, app.Secret, app.EncryptKey, app.Token, "make deploy", "Bearer"} {
 		if strings.Contains(logged, secret) {
 			t.Errorf("the log holds %q:\n%s", secret, logged)
 		}
+	}
+	if token := regexp.MustCompile(`\bt-[0-9a-z_]{12,}`).FindString(logged); token != "" {
+		t.Errorf("the log holds the tenant token %q", token)
 	}
 	if !strings.Contains(logged, "receive event") || !strings.Contains(logged, "answer card") {
 		t.Errorf("log = %s, want the failures in it", logged)
