@@ -215,14 +215,15 @@ var tales = []tale{
 		check: once(1, 1, orchestrator.EndCompleted, gate.MandateActive),
 	},
 	{
-		name: "a word that waits with a request", writes: 12,
+		name: "a word that waits with a request", script: approvalScript(), writes: 18,
 		play: func(m *mortals) {
 			m.say(words{from: listed, text: "one", mention: true, id: "om_1"})
 			m.say(words{from: listed, text: "and two", root: "om_1", id: "om_2"})
-			m.until("both are answered", func() bool { m.next().settle(); return m.said("reply and two") > 0 })
+			m.until("it is answered", func() bool { m.next().settle(); return m.said("reply and two") > 0 })
+			m.until("the click is taken", func() bool { return m.next().click() == nil })
 			m.ended()
 		},
-		said:  []string{"react received", "reply Accepted `%[1]s`: one", "reply one", "reply and two"},
+		said:  []string{"react received", "reply Accepted `%[1]s`: one", "card", "reply and two", "card_update", "reply done: one"},
 		check: once(2, 1, orchestrator.EndCompleted, gate.MandateActive),
 	},
 	{

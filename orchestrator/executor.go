@@ -50,7 +50,7 @@ func (r *Runner) Handle(ctx context.Context, c Claim) error {
 			return err
 		}
 		ex := r.Executors[t.Executor]
-		if ex == nil || !t.Active() || t.Delivered == t.Seq && (asking || !t.Turn) {
+		if ex == nil || !t.Active() || t.Delivered == t.Seq && (!t.Turn || asking && t.Parked == t.Delivered) {
 			err := r.Service.giveUp(ctx, c, approvals.Guard{Kind: KindTicket, ID: c.Key, Version: t.Version})
 			if errors.Is(err, ErrConflict) {
 				continue
@@ -80,8 +80,11 @@ func (r *Runner) turn(ctx context.Context, id gate.TicketID, ex Executor) error 
 		}
 	}
 	t, asking, err := s.turnOf(ctx, id)
-	if err != nil || asking || !t.Active() {
+	switch {
+	case err != nil || !t.Active():
 		return err
+	case asking:
+		return s.park(ctx, id, turn.Ticket.Delivered)
 	}
 	_, err = s.Act(ctx, id, Command{Verb: VerbTurnEnd, Upto: turn.Ticket.Delivered})
 	return err
@@ -90,6 +93,15 @@ func (r *Runner) turn(ctx context.Context, id gate.TicketID, ex Executor) error 
 func (s *Service) openTurn(ctx context.Context, id gate.TicketID) error {
 	return s.transact(ctx, Want{Tickets: []gate.TicketID{id}}, func(st State, f Facts) Changes {
 		return OpenTurn(st, id, f)
+	})
+}
+
+// park records that the Executor is done with what it was given and waits for
+// an answer. A process that dies before that leaves an interrupted turn, which
+// is run again.
+func (s *Service) park(ctx context.Context, id gate.TicketID, upto int) error {
+	return s.transact(ctx, Want{Tickets: []gate.TicketID{id}}, func(st State, f Facts) Changes {
+		return Park(st, id, upto, f)
 	})
 }
 

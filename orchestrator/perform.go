@@ -327,6 +327,15 @@ func OpenTurn(s State, id gate.TicketID, f Facts) Changes {
 	return w.done()
 }
 
+// Park notes how far an Executor got that returned to wait for an answer.
+func Park(s State, id gate.TicketID, upto int, f Facts) Changes {
+	w := begin(s, f)
+	if t := w.tickets[id]; t != nil && t.Active() {
+		t.Parked = upto
+	}
+	return w.done()
+}
+
 // AnswerArrived gives a Ticket the end of a question that it asked (DE-10). A
 // Ticket that has ended gets nothing.
 func AnswerArrived(s State, id gate.TicketID, q approvals.Question, f Facts) Changes {

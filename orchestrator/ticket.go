@@ -110,6 +110,9 @@ type Ticket struct {
 	Root gate.TriggerID `json:"root,omitempty"`
 	// Waiting are messages that wait to resume it, oldest first (EN-4).
 	Waiting []gate.TriggerID `json:"waiting,omitempty"`
+	// Parked is the last Input that an embedded Executor had dealt with when it
+	// returned to wait for an answer. Beyond it a turn was interrupted (AC-2).
+	Parked int `json:"parked,omitempty"`
 	// Turn: the Executor's turn is open (AP-7).
 	Turn   bool    `json:"turn,omitempty"`
 	Report *Report `json:"report,omitempty"`
