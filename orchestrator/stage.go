@@ -28,9 +28,8 @@ const (
 
 // Stage returns the stage of a Ticket at now, the first that matches. How long
 // an Input waits is told by the oldest one, so that a busy Thread hides no dead
-// Executor. A
-// turnTimeout that is not positive means the default, 30 min. A turn that
-// waits for an answer is not silent: it is parked (DE-10).
+// Executor. A turnTimeout that is not positive means the default, 30 min. A
+// turn that waits for an answer is not silent: it is parked (DE-10).
 func Stage(t Ticket, openQuestion bool, now time.Time, turnTimeout time.Duration) TicketStage {
 	if turnTimeout <= 0 {
 		turnTimeout = defaultTurnTimeout
