@@ -60,7 +60,6 @@ var (
 		{name: "long: a stop word that is put back", says: "Alin@ Alin!", moves: "h s r"},
 		{name: "long: a stop word and notices", says: "Alin@ Alin!", moves: "h s r n d"},
 		{name: "long: two owners of a stop", start: "Alin@ Alin@", says: "Alin!", moves: "s h"},
-		{name: "long: two owners", start: "Alin@ Alin@", says: "Alin", moves: "d h"},
 		{name: "long: an executor that does everything", start: "Alin@", says: "Alin", moves: "a d f t q r s u h", tickets: 1},
 		{name: "long: a requester who comes and goes", says: "Alin@ Alin Awang", moves: "d s", lists: knownOrNot},
 		{name: "long: strangers and bots", says: "Alin@ Awang Abot@", moves: "h", all: true},
