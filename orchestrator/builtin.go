@@ -1,0 +1,132 @@
+package orchestrator
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/gatehouse-bot/gatehouse/gate"
+)
+
+// Builtin is the driver without a model (DR-1): explicit candidates become a
+// Ticket, or are attached where the Thread has an active one; a message that
+// is nothing but a stop word stops; inferred candidates match no rule.
+type Builtin struct {
+	Settings Settings
+}
+
+// Consider decides every candidate of the hand-out, up to one that becomes a
+// Ticket: those behind it can be attached to that.
+func (b Builtin) Consider(_ context.Context, h Handout) ([]Routed, error) {
+	var items []Routed
+	for _, m := range h.Notices {
+		if b.Settings.stopWord(m.Plain) {
+			items = append(items, b.stop(h, m)...)
+		}
+	}
+	for _, m := range h.Candidates {
+		items = append(items, b.candidate(h, m)...)
+		if n := len(items); n > 0 && items[n-1].Action == ActAccept {
+			break
+		}
+	}
+	return items, nil
+}
+
+func (b Builtin) candidate(h Handout, m Message) []Routed {
+	active := h.active()
+	switch {
+	case m.Admission.Strength != gate.Explicit:
+		return []Routed{b.unmatched(h, m)}
+	case b.Settings.stopWord(m.Plain):
+		if items := b.stop(h, m); len(items) > 0 {
+			return items
+		}
+		return []Routed{b.ignore(m, "nothing to stop", b.whichOne(active))}
+	case len(active) > 0:
+		return []Routed{{Item: Item{Trigger: m.ID, Action: ActAttach, Ticket: active[0].ID, Reason: "the thread has an active ticket"}}}
+	}
+	title := oneLine(m.Plain, 80)
+	if title == "" {
+		title = oneLine(m.Text, 80)
+	}
+	if title == "" {
+		title = string(m.Kind)
+	}
+	return []Routed{{Item: Item{Trigger: m.ID, Action: ActAccept, Title: title, Brief: m.Text, Executor: h.executor(m), Reason: "explicit request"}}}
+}
+
+// executor is the first that the Policy gives the request (RO-2b): "default"
+// where it may have that, else the first of its list.
+func (h *Handout) executor(m Message) string {
+	listed := h.Listed[m.ID]
+	allowed := func(name string) bool {
+		return gate.ExecutorAllowed(h.Policy, m.Source, m.Admission.Verdict, listed, nil, name)
+	}
+	choice := h.Policy.Sources[m.Source].Executors.Unlisted
+	if listed {
+		choice = h.Policy.Sources[m.Source].Executors.Listed
+	}
+	for _, name := range choice {
+		if !allowed(gate.DefaultExecutor) && allowed(name) {
+			return name
+		}
+	}
+	return gate.DefaultExecutor
+}
+
+// active are the Thread's active own Tickets, the newest activity first.
+func (h *Handout) active() []Ticket {
+	var list []Ticket
+	for _, t := range h.Tickets {
+		if t.Active() {
+			list = append(list, t)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Ticket) int { return b.ActiveAt.Compare(a.ActiveAt) })
+	return list
+}
+
+// stop stops the active Tickets whose requester speaks, else the only one.
+func (b Builtin) stop(h Handout, m Message) []Routed {
+	active := h.active()
+	own := slices.DeleteFunc(slices.Clone(active), func(t Ticket) bool {
+		return t.Mandate.Source != m.Source || !t.Mandate.Sender.Same(m.Sender)
+	})
+	if len(own) == 0 && len(active) == 1 {
+		own = active
+	}
+	var items []Routed
+	for _, t := range own {
+		items = append(items, Routed{Item: Item{Trigger: m.ID, Action: ActStop, Ticket: t.ID, Reason: "stop word"}})
+	}
+	return items
+}
+
+func (b Builtin) whichOne(active []Ticket) string {
+	w := work{Facts: Facts{Settings: b.Settings}}
+	if len(active) == 0 {
+		return w.text(sayNothingToStop)
+	}
+	var names []string
+	for _, t := range active {
+		names = append(names, "`"+t.Short()+"` "+t.Title)
+	}
+	return w.text(sayStopWhich, strings.Join(names, ", "))
+}
+
+func (b Builtin) ignore(m Message, reason, public string) Routed {
+	return Routed{Item: Item{Trigger: m.ID, Action: ActIgnore, Reason: reason, PublicReason: public}}
+}
+
+// unmatched judges an inferred candidate: no rule has an expression that this
+// driver could match, so none does.
+func (b Builtin) unmatched(h Handout, m Message) Routed {
+	r := Routed{Item: Item{Trigger: m.ID, Action: ActIgnore, Reason: "no rule matches"}, Evaluated: true}
+	for _, rule := range h.Policy.Rules {
+		if rule.Enabled {
+			r.Verdicts = append(r.Verdicts, RuleVerdict{Rule: rule.ID, Reason: "the rule has no match expression"})
+		}
+	}
+	return r
+}
