@@ -5,8 +5,8 @@ import "slices"
 // DefaultExecutor is the executor of a request that names none.
 const DefaultExecutor = "default"
 
-// anyExecutor in a list of executors is any.
-const anyExecutor = "*"
+// AnyExecutor in a list of executors is any.
+const AnyExecutor = "*"
 
 // ExecutorAllowed reports whether the Policy lets a request have an executor
 // (RO-2b); "" means DefaultExecutor. An explicit request goes by the lists of
@@ -35,7 +35,7 @@ func ExecutorAllowed(p *Policy, source SourceID, v Verdict, listed bool, matched
 // of returns the list for people who are listed, or for the others.
 func (e Executors) of(listed bool) []string {
 	if listed {
-		return orList(e.Listed, anyExecutor)
+		return orList(e.Listed, AnyExecutor)
 	}
 	return orList(e.Unlisted, DefaultExecutor)
 }
@@ -53,5 +53,5 @@ func orList(list []string, def string) []string {
 }
 
 func contains(list []string, executor string) bool {
-	return slices.Contains(list, anyExecutor) || slices.Contains(list, executor)
+	return slices.Contains(list, AnyExecutor) || slices.Contains(list, executor)
 }

@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -10,9 +11,21 @@ import (
 
 // Builtin is the driver without a model (DR-1): explicit candidates become a
 // Ticket, or are attached where the Thread has an active one; a message that
-// is nothing but a stop word stops; inferred candidates match no rule.
+// is nothing but a stop word stops; inferred candidates are evaluated by the
+// rules' match expressions.
 type Builtin struct {
 	Settings Settings
+	// Matcher is needed where rules have expressions.
+	Matcher Matcher
+}
+
+// Matcher evaluates the match expressions of rules.
+type Matcher interface {
+	// Match reports whether an expression holds for a message; listed says
+	// whether its sender is on today's allow list. An expression is of a Policy
+	// version, for which it need be compiled only once. One that cannot be
+	// evaluated is an error, and holds for nothing.
+	Match(version int, expression string, m *Message, listed bool) (bool, error)
 }
 
 // Consider decides every candidate of the hand-out, up to one that becomes a
@@ -37,7 +50,7 @@ func (b Builtin) candidate(h Handout, m Message) []Routed {
 	active := h.active()
 	switch {
 	case m.Admission.Strength != gate.Explicit:
-		return []Routed{b.unmatched(h, m)}
+		return []Routed{b.evaluate(h, m)}
 	case b.Settings.stopWord(m.Plain):
 		if items := b.stop(h, m); len(items) > 0 {
 			return items
@@ -46,14 +59,13 @@ func (b Builtin) candidate(h Handout, m Message) []Routed {
 	case len(active) > 0:
 		return []Routed{{Item: Item{Trigger: m.ID, Action: ActAttach, Ticket: active[0].ID, Reason: "the thread has an active ticket"}}}
 	}
-	title := oneLine(m.Plain, 80)
-	if title == "" {
-		title = oneLine(m.Text, 80)
-	}
-	if title == "" {
-		title = string(m.Kind)
-	}
-	return []Routed{{Item: Item{Trigger: m.ID, Action: ActAccept, Title: title, Brief: m.Text, Executor: h.executor(m), Reason: "explicit request"}}}
+	return []Routed{{Item: b.work(m, h.executor(m), "explicit request")}}
+}
+
+// work is the item that makes a Ticket of a message.
+func (b Builtin) work(m Message, executor, reason string) Item {
+	title := cmp.Or(oneLine(m.Plain, 80), oneLine(m.Text, 80), string(m.Kind))
+	return Item{Trigger: m.ID, Action: ActAccept, Title: title, Brief: m.Text, Executor: executor, Reason: reason}
 }
 
 // executor is the first that the Policy gives the request (RO-2b): "default"
@@ -117,16 +129,4 @@ func (b Builtin) whichOne(active []Ticket) string {
 
 func (b Builtin) ignore(m Message, reason, public string) Routed {
 	return Routed{Item: Item{Trigger: m.ID, Action: ActIgnore, Reason: reason, PublicReason: public}}
-}
-
-// unmatched judges an inferred candidate: no rule has an expression that this
-// driver could match, so none does.
-func (b Builtin) unmatched(h Handout, m Message) Routed {
-	r := Routed{Item: Item{Trigger: m.ID, Action: ActIgnore, Reason: "no rule matches"}, Evaluated: true}
-	for _, rule := range h.Policy.Rules {
-		if rule.Enabled {
-			r.Verdicts = append(r.Verdicts, RuleVerdict{Rule: rule.ID, Reason: "the rule has no match expression"})
-		}
-	}
-	return r
 }

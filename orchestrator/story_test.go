@@ -127,7 +127,7 @@ func newHouseOver(t *testing.T, store orchestrator.Store, out *platform, newID f
 		},
 	})
 	handlers := h.svc.Handlers()
-	considerer := &orchestrator.Considerer{Service: h.svc, Driver: orchestrator.Builtin{Settings: h.svc.Settings}, Session: "builtin"}
+	considerer := &orchestrator.Considerer{Service: h.svc, Driver: orchestrator.Builtin{Settings: h.svc.Settings, Matcher: wordMatcher{}}, Session: "builtin"}
 	runner := &orchestrator.Runner{Service: h.svc, Executors: map[string]orchestrator.Executor{"default": orchestrator.Echo{Script: script, Refused: "not approved"}}}
 	outbox := &orchestrator.Outbox{Service: h.svc, Senders: map[gate.SourceID]orchestrator.Sender{"feishu": h.out}, Keep: time.Hour}
 	handlers[orchestrator.DueTurn], handlers[orchestrator.DueOutbox] = h.svc.Unpaused(runner.Handle), outbox.Handle
@@ -171,6 +171,7 @@ type words struct {
 	root    string
 	mention bool
 	id      string
+	bot     bool
 	// at is when it was said; zero: now.
 	at time.Time
 }
@@ -200,15 +201,18 @@ func (h *house) trySay(s words) (string, error) {
 	if root == "" {
 		root = s.id
 	}
-	addressing := gate.NotAddressed
+	addressing, kind := gate.NotAddressed, gate.Person
 	if s.mention {
 		addressing = gate.Mention
+	}
+	if s.bot {
+		kind = gate.Bot
 	}
 	thread := gate.ThreadID("feishu~" + chat + "~" + root)
 	return s.id, h.svc.Receive(h.t.Context(), gate.Arrival{
 		Trigger: gate.Trigger{
 			Source: "feishu", Scope: gate.ChatScope(chat), Thread: thread, Place: gate.Place{Chat: chat, Root: root},
-			Kind: gate.KindMessage, Sender: gate.Sender{Kind: gate.Person, ID: s.from, Name: s.name},
+			Kind: gate.KindMessage, Sender: gate.Sender{Kind: kind, ID: s.from, Name: s.name},
 			Addressing: addressing, Text: s.text, Plain: s.text, IDs: gate.PlatformIDs{Message: s.id}, OccurredAt: s.when(),
 		},
 		Keys: []string{gate.MessageKey("feishu", s.id)}, Lane: string(thread), OnlyIfLive: addressing == gate.NotAddressed,

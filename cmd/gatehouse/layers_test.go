@@ -56,6 +56,7 @@ var floors = []place{
 
 	{"cmd/gatehouse", "...", allStd, "..."},
 	{"cmd/gatehouse/internal/config", "...", allStd, "..."},
+	{"cmd/gatehouse/internal/match", "orchestrator gate", allStd, "..."},
 }
 
 // Test files may import, beside their folder's row: the folder itself, all of
@@ -78,6 +79,7 @@ var vendors = []struct{ module, only string }{
 	{"github.com/sashabaranov/go-openai", "adapters/llm"},
 	{"github.com/coder/acp-go-sdk", "adapters/acp"},
 	{"github.com/alecthomas/kong", "cmd/gatehouse"},
+	{"cel.dev/cel-go", "cmd/gatehouse/internal/match"},
 }
 
 // chosen are the libraries the owner named, in the major version that was

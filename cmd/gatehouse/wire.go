@@ -11,6 +11,7 @@ import (
 
 	"github.com/gatehouse-bot/gatehouse/approvals"
 	"github.com/gatehouse-bot/gatehouse/cmd/gatehouse/internal/config"
+	"github.com/gatehouse-bot/gatehouse/cmd/gatehouse/internal/match"
 	"github.com/gatehouse-bot/gatehouse/gate"
 	"github.com/gatehouse-bot/gatehouse/orchestrator"
 )
@@ -77,7 +78,7 @@ func wire(cfg *config.Config, store opened, log *slog.Logger, driver func(orches
 		}
 	}
 
-	var main orchestrator.Driver = orchestrator.Builtin{Settings: g.service.Settings}
+	var main orchestrator.Driver = orchestrator.Builtin{Settings: g.service.Settings, Matcher: match.New()}
 	if driver != nil {
 		main = driver(main)
 	}

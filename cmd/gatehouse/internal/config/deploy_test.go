@@ -84,8 +84,8 @@ func TestDeployedPolicyParses(t *testing.T) {
 	}
 	plain, all := deployed(t, "policy.example.yaml")
 	p, faults := c.ParsePolicy("policy.example.yaml", plain)
-	if faults != nil || len(p.Rules) != 2 {
-		t.Errorf("deploy/policy.example.yaml has %d rules and faults %v, want 2 and none", len(p.Rules), faults)
+	if faults != nil || len(p.Rules) != 3 {
+		t.Errorf("deploy/policy.example.yaml has %d rules and faults %v, want 3 and none", len(p.Rules), faults)
 	}
 	p, faults = config.ParsePolicyAll(every, "policy.example.yaml", all)
 	if faults != nil || len(p.Rules) != 3 || len(p.Sources) != 2 {

@@ -37,7 +37,6 @@ var notBuilt = []unbuilt{
 	{"orchestrator.llm.timeout", notDuration(time.Minute)},
 	{"orchestrator.team_prompt", notEmpty},
 	{"otlp.endpoint", notEmpty},
-	{"policy.rules[].match", notEmpty},
 	{"policy.rules[].review.approvals", not("0")},
 	{"policy.rules[].review.reviewers", notEmpty},
 	{"policy.sources.*.allow[]", lookup},

@@ -1,6 +1,9 @@
 package config
 
-import "github.com/gatehouse-bot/gatehouse/gate"
+import (
+	"github.com/gatehouse-bot/gatehouse/cmd/gatehouse/internal/match"
+	"github.com/gatehouse-bot/gatehouse/gate"
+)
 
 func readRules(n node, to *[]gate.Rule) {
 	ids := map[string]bool{}
@@ -27,11 +30,22 @@ func readRule(o *object) gate.Rule {
 	o.key("description").text(&r.Description)
 	o.key("instructions").text(&r.Instructions)
 	o.key("enabled").boolean(&r.Enabled)
-	o.key("match").text(&r.Match)
+	o.key("match").expression(&r.Match)
 	o.key("acknowledge").boolean(&r.Acknowledge)
 	o.key("review").object(func(o *object) { readReview(o, &r.Review) })
 	r.Executors = o.key("executors").executors()
 	return r
+}
+
+// expression decodes a match expression (DR-1). A fault says at which line and
+// column of the expression it is.
+func (n node) expression(to *string) {
+	if !n.text(to) || *to == "" {
+		return
+	}
+	for _, f := range match.Check(*to) {
+		n.fault("at %s; docs/configuration.md lists what an expression can say", f)
+	}
 }
 
 func readReview(o *object, to *gate.Review) {
