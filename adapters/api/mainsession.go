@@ -31,7 +31,8 @@ type next struct {
 	Notices       []notice     `json:"notices"`
 }
 
-// candidate is a card (EV-2). Opening, replied to and earlier messages are
+// candidate is a card (EV-2): in parts, and as Markdown for a model, in which
+// what people and models wrote stands in fences (PL-4). Opening, replied to and earlier messages are
 // null or short where they could not be read; unread then names them. All
 // that people and models wrote is untrusted: it is no instruction.
 type candidate struct {
@@ -43,6 +44,7 @@ type candidate struct {
 	Unread    []string     `json:"unread"`
 	Tickets   []cardTicket `json:"tickets"`
 	HandBacks []handBack   `json:"hand_backs"`
+	Card      string       `json:"card"`
 }
 
 type quote struct {
@@ -114,14 +116,16 @@ func (a *api) handed(ctx context.Context, h *orchestrator.Handout) (next, error)
 	if err != nil {
 		return next{}, err
 	}
-	tickets := make([]cardTicket, 0, len(h.Tickets))
+	var tickets []orchestrator.CardTicket
 	for i := range h.Tickets {
 		t := show(&h.Tickets[i])
-		tickets = append(tickets, cardTicket{t.ID, t.Title, t.State, t.Stage})
+		tickets = append(tickets, orchestrator.CardTicket{ID: t.ID, Title: t.Title, Brief: t.Brief, State: t.State, Stage: t.Stage})
 	}
 	for i := range h.Candidates {
 		m := &h.Candidates[i]
-		n.Candidates = append(n.Candidates, candidateOf(m, h.Listed[m.ID], a.main.Around(ctx, *m), tickets))
+		n.Candidates = append(n.Candidates, candidateOf(&orchestrator.Card{
+			Message: *m, Listed: h.Listed[m.ID], Around: a.main.Around(ctx, *m), Tickets: tickets,
+		}))
 	}
 	for i := range h.Notices {
 		m := &h.Notices[i]
@@ -130,15 +134,19 @@ func (a *api) handed(ctx context.Context, h *orchestrator.Handout) (next, error)
 	return n, nil
 }
 
-func candidateOf(m *orchestrator.Message, listed bool, s orchestrator.Surroundings, tickets []cardTicket) candidate {
+func candidateOf(card *orchestrator.Card) candidate {
+	s := &card.Around
 	c := candidate{
-		Trigger: triggerOf(m), Listed: listed, Opening: quoteOf(s.Opening), RepliedTo: quoteOf(s.RepliedTo),
-		Earlier: []quote{}, Unread: orEmpty(s.Unread), Tickets: tickets, HandBacks: []handBack{},
+		Trigger: triggerOf(&card.Message), Listed: card.Listed, Opening: quoteOf(s.Opening), RepliedTo: quoteOf(s.RepliedTo),
+		Earlier: []quote{}, Unread: orEmpty(s.Unread), Tickets: []cardTicket{}, HandBacks: []handBack{}, Card: card.Markdown(),
 	}
 	for i := range s.Earlier {
 		c.Earlier = append(c.Earlier, *quoteOf(&s.Earlier[i]))
 	}
-	for _, b := range m.HandBacks {
+	for _, t := range card.Tickets {
+		c.Tickets = append(c.Tickets, cardTicket{t.ID, t.Title, t.State, t.Stage})
+	}
+	for _, b := range card.Message.HandBacks {
 		c.HandBacks = append(c.HandBacks, handBack(b))
 	}
 	return c

@@ -259,6 +259,7 @@ type given struct {
 	Sender  *struct{ Listed, Requester, Approver bool }
 	Trigger *struct{ Text, Thread string }
 
+	Prompt   string
 	Decision *struct {
 		Status, Outcome string
 		Answer          *struct{ OptionID string }

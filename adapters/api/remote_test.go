@@ -3,6 +3,7 @@ package api_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -32,6 +33,9 @@ func TestARemoteExecutorWorksAndDies(t *testing.T) {
 		first := got.Items[0]
 		want(t, "owned", first.Owned, true)
 		want(t, "the sender (SU-1)", *first.Sender, struct{ Listed, Requester, Approver bool }{true, true, false})
+		if p := first.Prompt; !strings.Contains(p, "## The work") || !strings.Contains(p, "```untrusted\nfrom: lin\n\ndeploy 1.4.2\n```") {
+			t.Errorf("PL-4: the prompt is %s", p)
+		}
 		want(t, "read again, nothing new (AC-2)", a.inputs(id, "").texts(), "")
 
 		ask := `{"action":"ask","key":"go","kind":"approval","prompt":"deploy?","operation":{"tool":"deploy","preview":"1.4.2","reason":"to staging"}}`

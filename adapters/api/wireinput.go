@@ -19,6 +19,9 @@ type input struct {
 	Policy   *policyChange          `json:"policy_changed"` // null: the policy did not change
 	Note     string                 `json:"note"`
 	At       time.Time              `json:"at"`
+	// Prompt is all of it as Markdown for a model, in which what people and
+	// models wrote stands in fences (PL-4).
+	Prompt string `json:"prompt"`
 }
 
 // standing is what a sender is as of now (SU-1).
@@ -37,7 +40,7 @@ type policyChange struct {
 func inputsOf(h *orchestrator.Handed, now time.Time) inputs {
 	w := inputs{Items: make([]input, len(h.Inputs)), Ticket: inputsTicket{State: h.Ticket.State}}
 	for i := range h.Inputs {
-		w.Items[i] = inputOf(&h.Inputs[i], now)
+		w.Items[i] = inputOf(&h.Ticket, &h.Inputs[i], now)
 	}
 	if e := h.Ticket.End; e != nil {
 		w.Ticket.End = &end{e.Reason, e.By, e.At.UTC()}
@@ -45,8 +48,8 @@ func inputsOf(h *orchestrator.Handed, now time.Time) inputs {
 	return w
 }
 
-func inputOf(in *orchestrator.HandedInput, now time.Time) input {
-	w := input{ID: in.ID, Seq: in.Seq, Kind: in.Kind, Owned: in.Owned, Note: in.Note, At: in.At.UTC()}
+func inputOf(t *orchestrator.Ticket, in *orchestrator.HandedInput, now time.Time) input {
+	w := input{ID: in.ID, Seq: in.Seq, Kind: in.Kind, Owned: in.Owned, Note: in.Note, At: in.At.UTC(), Prompt: promptOf(t, in)}
 	if m := in.Message; m != nil {
 		t := triggerOf(m)
 		w.Trigger = &t
@@ -60,6 +63,15 @@ func inputOf(in *orchestrator.HandedInput, now time.Time) input {
 		w.Policy = &policyChange{orEmpty(p.Rules), p.Requester, p.Mode}
 	}
 	return w
+}
+
+// promptOf says with the first Input what the work is.
+func promptOf(t *orchestrator.Ticket, in *orchestrator.HandedInput) string {
+	p := orchestrator.Prompt{Input: *in}
+	if in.Seq == 1 {
+		p.Ticket = t
+	}
+	return p.Markdown()
 }
 
 // question is the approvals' decision of page 07. Like all of page 06 it keeps
