@@ -19,6 +19,9 @@ func Routes() []Route {
 	return list
 }
 
+// Document is openapi.yaml.
+var Document = document
+
 // Answers are the errors that have an answer of their own.
 func Answers() []error {
 	var list []error

@@ -62,9 +62,12 @@ func newWorld(t *testing.T, edit ...func(*api.Config)) *world {
 		Status:      func(context.Context) []api.Entry { return []api.Entry{{Name: "redis", State: api.OK}} },
 		Ready:       func(context.Context) error { return nil },
 		TurnTimeout: func(string) time.Duration { return 30 * time.Minute },
-		Metrics:     http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("up 1\n")) }),
-		Now:         func() time.Time { return now },
-		Log:         slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/plain; version=0.0.4")
+			_, _ = w.Write([]byte("up 1\n"))
+		}),
+		Now: func() time.Time { return now },
+		Log: slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	drained := make(chan struct{})
 	close(drained)
@@ -73,7 +76,7 @@ func newWorld(t *testing.T, edit ...func(*api.Config)) *world {
 	for _, e := range edit {
 		e(&c)
 	}
-	w.h = api.New(c)
+	w.h = held(t, api.New(c))
 	return w
 }
 

@@ -26,7 +26,7 @@ func TestFilters(t *testing.T) {
 		{"EV-9 Threads that want a person", "/v1/threads?attention=true", []string{string(issue)}},
 		{"EV-9 Threads that do not", "/v1/threads?attention=false", []string{string(chat), string(branch)}},
 		{"an empty filter does not filter", "/v1/decisions?outcome=&thread=", []string{"dec_1", "dec_3", "dec_2"}},
-		{"an unknown parameter is ignored", "/v1/triggers?wait=30s", []string{"trg_2", "trg_1"}},
+		{"an unknown parameter is ignored", "/v1/triggers?access_token=30s", []string{"trg_2", "trg_1"}},
 	}
 	w := newWorld(t)
 	story(t, w)
@@ -147,7 +147,9 @@ func many(n int) (c orchestrator.Changes) {
 		c.Decisions = append(c.Decisions, d)
 		c.Threads = append(c.Threads, orchestrator.Thread{ID: gate.ThreadID(fmt.Sprintf("thr_%03d", i)), Latest: &d, LastActivity: at})
 		c.Tickets = append(c.Tickets, orchestrator.Ticket{ID: gate.TicketID(fmt.Sprintf("tkt_%03d", i)), State: orchestrator.TicketActive, CreatedAt: at, ActiveAt: at})
-		c.Messages = append(c.Messages, orchestrator.Message{Trigger: gate.Trigger{ID: gate.TriggerID(fmt.Sprintf("trg_%03d", i)), ReceivedAt: at, OccurredAt: at}})
+		c.Messages = append(c.Messages, orchestrator.Message{Trigger: gate.Trigger{
+			ID: gate.TriggerID(fmt.Sprintf("trg_%03d", i)), Kind: gate.KindMessage, ReceivedAt: at, OccurredAt: at,
+		}, State: orchestrator.StateDecided})
 	}
 	return c
 }

@@ -127,6 +127,8 @@ func TestEveryAnswerIsSafeToShow(t *testing.T) {
 				media = "application/problem+json"
 			case row.call == "GET /v1/events":
 				media = "text/event-stream"
+			case row.call == "GET /v1/openapi.yaml":
+				media = "application/yaml"
 			case row.call == "GET /metrics": // Prometheus' own
 				media = a.header.Get("Content-Type")
 			}

@@ -74,10 +74,10 @@ func newOffice(t *testing.T) *office {
 		t.Fatal(err)
 	}
 	o.work(log)
-	o.h = api.New(api.Config{
-		Lists: o.mem, Records: o.mem, Desk: o.svc, Journal: o.mem, Wake: o.mem.Wake, Draining: o.drain, Now: time.Now, Log: log,
+	o.h = held(t, api.New(api.Config{
+		Lists: o.mem, Records: o.mem, Desk: o.svc, Again: o.svc, Journal: o.mem, Wake: o.mem.Wake, Draining: o.drain, Now: time.Now, Log: log,
 		Tokens: append(tokens(), api.Token{Name: "agent", Secret: agent, Role: api.Executor, Executor: "default"}),
-	})
+	}))
 	return o
 }
 

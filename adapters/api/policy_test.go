@@ -197,6 +197,7 @@ func TestPauseAndResume(t *testing.T) {
 		want       string
 	}{
 		{"/v1/pause", `{"source": "nowhere"}`, 404, "not_found"},
+		{"/v1/resume", `{"source": "nowhere"}`, 404, "not_found"},
 		{"/v1/pause", `{"source": "feishu-main"}`, 200, `"paused":{"all":false,"sources":["feishu-main"]}`},
 		{"/v1/pause", `{}`, 200, `"paused":{"all":true,"sources":["feishu-main"]}`},
 		{"/v1/resume", `{}`, 200, `"paused":{"all":false,"sources":[]}`},

@@ -16,6 +16,7 @@ var matrix = []struct{ call, want string }{
 	{"GET /readyz", "200 200 200 200 200 200"},
 	{"GET /metrics", "200 200 200 403 401 401"},
 	{"GET /v1/status", "200 200 200 403 401 401"},
+	{"GET /v1/openapi.yaml", "200 200 200 200 401 401"},
 	{"GET /v1/capabilities", "200 200 200 200 401 401"},
 	{"GET /v1/triggers", "200 200 200 403 401 401"},
 	{"GET /v1/triggers/{id}", "200 200 200 403 401 401"},

@@ -23,7 +23,7 @@ type route struct {
 }
 
 // routes is all that the listener offers. It drives the router, and the
-// document of the interface is checked against it.
+// document of the interface (openapi.yaml) is checked against it.
 func routes() []route {
 	readers := []Role{Operator, Viewer, Orchestrator}
 	all := []Role{Operator, Viewer, Orchestrator, Executor}
@@ -34,6 +34,7 @@ func routes() []route {
 		{get, "/readyz", nil, true, (*api).getReady},
 		{get, "/metrics", readers, false, (*api).getMetrics},
 		{get, "/v1/status", readers, false, (*api).getStatus},
+		{get, "/v1/openapi.yaml", all, false, (*api).getDocument},
 		{get, "/v1/capabilities", all, false, (*api).getCapabilities},
 		{get, "/v1/triggers", readers, false, (*api).listTriggers},
 		{get, "/v1/triggers/{id}", readers, false, (*api).getTrigger},
