@@ -42,8 +42,12 @@ func (e Executors) of(listed bool) []string {
 
 func (p *Policy) ruleAllows(id, executor string) bool {
 	r, ok := p.Rule(id)
-	return ok && r.Enabled && contains(orList(r.Executors, DefaultExecutor), executor)
+	return ok && r.Enabled && contains(r.GivesExecutors(), executor)
 }
+
+// GivesExecutors are the executors that work by this rule may get, AnyExecutor
+// for any (RO-2b).
+func (r *Rule) GivesExecutors() []string { return orList(r.Executors, DefaultExecutor) }
 
 func orList(list []string, def string) []string {
 	if len(list) == 0 {

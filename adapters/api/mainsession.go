@@ -29,6 +29,8 @@ type next struct {
 	Redelivered   bool         `json:"redelivered"`
 	Candidates    []candidate  `json:"candidates"`
 	Notices       []notice     `json:"notices"`
+	// Policy is what candidates are judged by (RU-5).
+	Policy orchestrator.PolicySection `json:"policy"`
 }
 
 // candidate is a card (EV-2): in parts, and as Markdown for a model, in which
@@ -108,6 +110,7 @@ func (a *api) getNext(ctx context.Context, c call) (any, error) {
 
 func (a *api) handed(ctx context.Context, h *orchestrator.Handout) (next, error) {
 	n := next{PolicyVersion: h.PolicyVersion, Redelivered: h.Redelivered, Candidates: []candidate{}, Notices: []notice{}}
+	n.Policy = orchestrator.SectionOf(h.Policy)
 	if h.Eval != nil {
 		deadline := h.Eval.Deadline.UTC()
 		n.Eval, n.Deadline = &h.Eval.ID, &deadline
@@ -157,6 +160,15 @@ func quoteOf(q *orchestrator.Quote) *quote {
 		return nil
 	}
 	return &quote{senderOf(q.Sender), q.Title, q.Text, q.URL, q.At.UTC()}
+}
+
+// getTools is GET /v1/orchestrator/tools: what an agent that is the main
+// Session tells its model (RO-10).
+func (a *api) getTools(context.Context, call) (any, error) {
+	return struct {
+		Items []orchestrator.Tool `json:"items"`
+		Next  *string             `json:"next"` // null: there is one page
+	}{Items: orchestrator.Tools()}, nil
 }
 
 // route is POST /v1/orchestrator/route: items are handled one after another,

@@ -280,3 +280,15 @@ func TestAgain(t *testing.T) {
 		t.Errorf("EV-8 Unresolved() = %d, %v, want 0: they were dismissed", n, err)
 	}
 }
+
+func TestToolsOverHTTP(t *testing.T) {
+	t.Parallel()
+	t.Run("the tools are those of every other way in (RO-10)", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		want, err := json.Marshal(map[string]any{"items": orchestrator.Tools(), "next": nil})
+		if got := w.get(t, main, "/v1/orchestrator/tools").body; err != nil || strings.TrimSpace(string(got)) != string(want) {
+			t.Errorf("tools = %s, %v, want those of package orchestrator: %s", got, err, want)
+		}
+	})
+}

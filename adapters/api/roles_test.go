@@ -42,6 +42,7 @@ var matrix = []struct{ call, want string }{
 	{"POST /v1/threads/{id}/evaluate", "409 403 403 403 401 401"}, // nothing was left undecided
 	{"POST /v1/threads/{id}/dismiss", "200 403 403 403 401 401"},
 	{"GET /v1/orchestrator/next", "204 403 204 403 401 401"},
+	{"GET /v1/orchestrator/tools", "200 200 200 403 401 401"},
 	{"POST /v1/orchestrator/route", "415 403 415 403 401 401"}, // no body
 	{"POST /v1/orchestrator/evaluate", "415 403 415 403 401 401"},
 	{"POST /v1/orchestrator/ack_notices", "415 403 415 403 401 401"},

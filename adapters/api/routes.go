@@ -59,6 +59,7 @@ func routes() []route {
 		{post, "/v1/threads/{id}/evaluate", operators, false, (*api).evaluateThread},
 		{post, "/v1/threads/{id}/dismiss", operators, false, (*api).dismissThread},
 		{get, "/v1/orchestrator/next", routers, false, (*api).getNext},
+		{get, "/v1/orchestrator/tools", readers, false, (*api).getTools},
 		{post, "/v1/orchestrator/route", routers, false, (*api).route},
 		{post, "/v1/orchestrator/evaluate", routers, false, (*api).evaluate},
 		{post, "/v1/orchestrator/ack_notices", routers, false, (*api).ackNotices},
