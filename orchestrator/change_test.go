@@ -2,7 +2,9 @@ package orchestrator_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gatehouse-bot/gatehouse/gate"
@@ -123,6 +125,10 @@ func TestWithdrawnInputs(t *testing.T) {
 	}
 }
 
+// noSuch is what /stop answers where there is no such Ticket, and where it is
+// none of the sender's business.
+const noSuch = "There_is_no_task_of_that_id_under_way_that_you_could_stop."
+
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	playRows(t, []row{
@@ -133,6 +139,35 @@ func TestCommands(t *testing.T) {
 		{"/stop with a short id stops at once, for the requester (OUT-7, ST-2)", t1 + "say m2 A lin@ /stop_t1", "m2=delivered t1=ended:manual_stop t1.mandate=withdrawn last=A:Stopped A.queue="},
 		{"others are refused (OUT-7, ST-2)", t1 + "say m2 A wang@ /stop_t1", "m2=delivered t1=active last=A:Only"},
 		{"nothing of that id is under way (OUT-7, ST-2)", "say m1 A lin@ /stop_t7", "m1=delivered last=A:There"},
+		{"/stop from another Thread of the chat stops it, and says so in both (OUT-7, ST-2)", t1 + "say m2 B lin@ /stop_t1", "t1=ended:manual_stop last=B:Stopped,A:Stopped"},
+		{"from another chat its title is not told (OUT-7, ST-2)", t1 + "say m2 C lin@ /stop_t1", "t1=ended:manual_stop lasttext=Stopped_`t1`."},
+		{"from a DM it is (OUT-7, ST-2)", t1 + "say m2 D lin /stop_t1", "t1=ended:manual_stop lasttext=Stopped_`t1`:_work"},
+		{"from another Source nothing is known of it (OUT-7, ST-2)", t1 + "say m2 G lin@ /stop_t1", "t1=active last=G:There lasttext=" + noSuch},
+		{"a stranger is told of a Ticket elsewhere as of none (OUT-7, ST-2)", t1 + "say m2 B wang@ /stop_t1", "t1=active last=B:There lasttext=" + noSuch},
+		{"and so is anybody who asks for what is not there (OUT-7, ST-2)", t1 + "say m2 B wang@ /stop_t9", "lasttext=" + noSuch},
+		{"a beginning that several have is asked back (OUT-7, ST-2)", t1 + "say m2 B lin@; eval B; accept m2; say m3 A lin@ /stop_t", "t1=active t2=active lasttext=There_are_several_tasks_here;_say_which_one_to_stop:_`t1`,_`t2`"},
+		{"without an id it is the Thread's only one (OUT-7, ST-2)", t1 + "say m2 B lin@; eval B; accept m2; say m3 A lin@ /stop", "t1=ended:manual_stop t2=active"},
+		{"without an id and with none (OUT-7, ST-2)", "say m1 A lin@ /stop", "m1=delivered lasttext=There_is_no_task_under_way_here."},
+		{"a sentence is no command (OUT-7)", "say m1 A lin@ /stop_it_now", "m1=queued"},
+		{"/status tells where one's own Tickets stand (OUT-7)", t1 + "say m2 B lin@ /status", "m2=delivered lasttext=-_`t1`_work:_queued B.queue="},
+		{"not of others' (OUT-7)", t1 + "say m2 B wang@ /status", "lasttext=You_have_no_tasks_under_way."},
+		{"not of what has ended (OUT-7)", t1 + "report t1 done; say m2 B lin@ /status", "lasttext=You_have_no_tasks_under_way."},
+		{"elsewhere they are counted only (OUT-7)", t1 + "say m2 C lin@ /status", "lasttext=-_and_1_more_that_are_not_shown_here"},
+		{"in a DM they are told (OUT-7)", t1 + "say m2 D lin /status", "lasttext=-_`t1`_work:_queued"},
+		{"it says whom a question waits for (OUT-7)", t1 + "turn t1; ask t1 q1234567; say m2 B lin@ /status", "lasttext=-_`t1`_work:_waits_for_an_answer|__-_question_`q1234567`_waits_for_you_or_an_approver"},
+		{"or only the approvers, where the requester may not answer (OUT-7, CA-3)", t1 + "turn t1; ask t1 q1234567; list lin no; say m2 B lin@ /status", "lasttext=-_`t1`_work:_waits_for_an_answer|__-_question_`q1234567`_waits_for_an_approver"},
+		{"or only the requester, where it asks nobody else (OUT-7, DE-2)", t1 + "turn t1; ask t1 q1234567; answerers q1234567 requester; say m2 B lin@ /status", "lasttext=-_`t1`_work:_waits_for_an_answer|__-_question_`q1234567`_waits_for_you"},
+		{"or whom it names (OUT-7, DE-2)", t1 + "turn t1; ask t1 q1234567; answerers q1234567 ou_9; say m2 B lin@ /status", "lasttext=-_`t1`_work:_waits_for_an_answer|__-_question_`q1234567`_waits_for_those_whom_it_asks"},
+		{"in the configured language (OUT-7)", "language zh;" + t1 + "say m2 B lin@ /status", "lasttext=-_`t1`_work:_排队中"},
+		{"in English where the configuration names no other (OUT-7)", "language tlh;" + t1 + "say m2 B lin@ /status", "lasttext=-_`t1`_work:_queued"},
+		{"/mute: no more progress (OUT-7)", t1 + "say m2 A lin@ /mute; turn t1; report t1 progress text=half", "t1=active t1.muted=true last="},
+		{"what wants a person is said (OUT-7)", t1 + "say m2 A lin@ /mute; turn t1; report t1 blocked text=stuck", "last=A:stuck"},
+		{"and so is the result, which ends it (OUT-7)", t1 + "say m2 A lin@ /mute; turn t1; report t1 done text=all", "last=A:all t1.muted=false"},
+		{"/unmute undoes it (OUT-7)", t1 + "say m2 A lin@ /mute; say m3 A lin@ /unmute; turn t1; report t1 progress text=half", "t1.muted=false last=A:half"},
+		{"whoever is listed may (OUT-7)", t1 + "list wang yes; say m2 A wang@ /mute", "t1.muted=true last=A:All"},
+		{"the requester may who is not listed any more (OUT-7)", t1 + "list lin no; say m2 A lin@ /mute", "t1.muted=true"},
+		{"others may not (OUT-7)", t1 + "say m2 A wang@ /mute", "t1.muted=false last=A:Only"},
+		{"where nothing is under way there is nothing to mute (OUT-7)", "say m1 A lin@ /mute", "m1=delivered last=A:There"},
 		{"what it held goes to the gate (OUT-7, EN-1)", t1 + "say m2 A wang@; say m3 A lin@ /stop_t1", "t1=ended:manual_stop m3=delivered"},
 		{"a bot is not answered (OUT-7)", "mode off; say m1 A bot@ /help", "m1=not_admitted"},
 		{"/new in a DM is answered, and is no candidate (OUT-7, TH-2)", "say m1 D lin; say m2 D lin /new", "m1=queued m2=delivered"},
@@ -161,4 +196,56 @@ func TestNewsThatIsNone(t *testing.T) {
 	if m := d.s.Messages["m1"]; len(m.Attachments) != 1 {
 		t.Errorf("Changed(m1) = attachments %v, want the one of the edit", m.Attachments)
 	}
+}
+
+// TestStopOfTwins: short ids can be equal; then the whole ids tell apart.
+func TestStopOfTwins(t *testing.T) {
+	t.Parallel()
+	t.Run("two Tickets of one short id are told by their whole ids, and stopped by them (OUT-7, ST-2)", func(t *testing.T) {
+		t.Parallel()
+		d := newDesk(t)
+		ids := []string{"tkt_1aaaaaaaa", "tkt_2aaaaaaaa"}
+		next := d.f.NewID
+		d.f.NewID = func(prefix string) string {
+			if prefix == "tkt_" {
+				id := ids[0]
+				ids = ids[1:]
+				return id
+			}
+			return next(prefix)
+		}
+		d.play("say m1 A lin@; eval A; accept m1; say m2 B lin@; eval B; accept m2; say m3 A lin@ /stop_aaaa")
+		d.want("tkt_1aaaaaaaa=active lasttext=There_are_several_tasks_here;_say_which_one_to_stop:_`tkt_1aaaaaaaa`,_`tkt_2aaaaaaaa`")
+		d.play("say m4 A lin@ /stop_2aaaaaaaa")
+		d.want("tkt_1aaaaaaaa=active tkt_2aaaaaaaa=ended:manual_stop")
+	})
+}
+
+// TestCommandsAcrossThreads plays commands through the Service, which finds the
+// Tickets that they are about.
+func TestCommandsAcrossThreads(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, approvalScript()...)
+		h.run()
+		h.say(words{from: listed, text: "1.4.2", mention: true, id: "om_1"})
+		h.settle()
+		tk := h.ticket()
+		last := func() string { lines := h.out.lines(); return lines[len(lines)-1] }
+		h.say(words{from: stranger, text: "/stop " + tk.Short(), mention: true, id: "om_2"})
+		h.settle()
+		if got := last(); !strings.HasPrefix(got, "reply There is no task of that id") || h.ticket().State != orchestrator.TicketActive {
+			t.Errorf("ST-2: a stranger's stop from elsewhere is answered %q", got)
+		}
+		h.say(words{from: listed, text: "/status", mention: true, id: "om_3"})
+		h.settle()
+		if got := last(); !strings.Contains(got, tk.Short()+"` 1.4.2: waits for an answer") || !strings.Contains(got, "waits for you or an approver") {
+			t.Errorf("OUT-7: /status is answered %q", got)
+		}
+		h.say(words{from: listed, name: "Lin", text: "/stop " + tk.Short()[:6], mention: true, id: "om_4"})
+		h.settle()
+		if got := h.ticket(); got.End == nil || got.End.Reason != orchestrator.EndManualStop || got.End.By != "Lin by /stop" {
+			t.Errorf("ST-2: the ticket's end is %+v", got.End)
+		}
+	})
 }

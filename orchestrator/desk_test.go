@@ -295,6 +295,10 @@ func (d *desk) arrange(verb string, arg []string) {
 			d.t.Fatal(err)
 		}
 		d.f.Now = d.f.Now.Add(by)
+	case "answerers":
+		q := d.s.Questions[approvals.ID(arg[0])]
+		q.Answerers = []string{arg[1]}
+		d.s.Questions[q.ID] = q
 	case "follow":
 		d.follow(gate.TicketID(arg[0]), gate.ThreadID(arg[1]))
 	case "forget":
@@ -369,6 +373,11 @@ func (d *desk) look(key string) string {
 		return d.says(d.out)
 	case key == "last":
 		return d.says(d.c.Out)
+	case key == "lasttext":
+		if len(d.c.Out) == 0 {
+			return ""
+		}
+		return strings.NewReplacer(" ", "_", "\n", "|").Replace(d.c.Out[0].Text)
 	case key == "decs":
 		return list(d.decs, func(x orchestrator.Decision) string {
 			return string(x.Trigger) + ":" + string(x.Outcome) + tail(":", string(x.Ticket))
@@ -480,6 +489,8 @@ func (d *desk) lookTicket(id gate.TicketID, field string) string {
 		return strings.Join(t.Mandate.Rules, ",")
 	case "executor":
 		return t.Executor
+	case "muted":
+		return strconv.FormatBool(t.Muted)
 	case "by":
 		return t.End.By
 	case "held":

@@ -50,6 +50,8 @@ type Settings struct {
 	LateAfter time.Duration
 	// DedupeLife: what is older counts as a duplicate (TR-6).
 	DedupeLife time.Duration
+	// FourEyes: the requester may not answer (DE-2).
+	FourEyes bool
 	// KeepRefused keeps the text of what was not admitted (PL-5).
 	KeepRefused bool
 	// Follow names by executor what its Tickets may follow beside the chat or

@@ -390,7 +390,7 @@ func mandates(st *step) error {
 		from, to := before.Mandate.State, after.Mandate.State
 		recalled := st.move.kind == mvChanged && st.move.of == before.Mandate.Trigger && before.Delivered == 0 // TR-4a
 		stopped := st.move.ticket == id && st.move.kind == mvStop || recalled ||
-			st.move.kind == mvArrive && strings.HasPrefix(st.before.Messages[st.move.message].Text, orchestrator.StopTicket+" ") || // ST-2
+			st.move.kind == mvArrive && strings.HasPrefix(st.before.Messages[st.move.message].Text, orchestrator.StopTicket) || // ST-2
 			st.move.kind == mvRoute && st.move.item.Ticket == id && st.move.item.Action == orchestrator.ActStop && st.a.result.OK
 		ok := false
 		switch {

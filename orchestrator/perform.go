@@ -278,7 +278,7 @@ func (w *work) report(t *Ticket, cmd Command) Performed {
 // sayReport says a Report in the Mandate's Thread; the final one also in that
 // of the last owned message, if it is another (OUT-2).
 func (w *work) sayReport(t *Ticket, cmd Command, final bool) {
-	if cmd.Text == "" {
+	if cmd.Text == "" || t.muted(cmd.Kind) {
 		return
 	}
 	id := w.rowID(t, cmd)

@@ -59,16 +59,28 @@ func (s *Service) discardStale(ctx context.Context) error {
 }
 
 func (s *Service) tellTickets(ctx context.Context, version int) error {
+	return s.eachActive(ctx, func(t *Ticket) error {
+		if t.told() >= version {
+			return nil
+		}
+		if err := s.tell(ctx, t.ID, t.told()); err != nil {
+			return fmt.Errorf("tell %s of the policy: %w", t.ID, err)
+		}
+		return nil
+	})
+}
+
+// eachActive looks at the Tickets that are active, a page at a time, the newest
+// first. One that is accepted meanwhile is not among them.
+func (s *Service) eachActive(ctx context.Context, look func(*Ticket) error) error {
 	for p := (Page{Limit: scanPage}); ; {
 		tickets, next, err := s.Store.ListTickets(ctx, TicketFilter{State: TicketActive}, p)
 		if err != nil {
 			return fmt.Errorf("list tickets: %w", err)
 		}
 		for i := range tickets {
-			if t := &tickets[i]; t.told() < version {
-				if err := s.tell(ctx, t.ID, t.told()); err != nil {
-					return fmt.Errorf("tell %s of the policy: %w", t.ID, err)
-				}
+			if err := look(&tickets[i]); err != nil {
+				return err
 			}
 		}
 		if next == "" {

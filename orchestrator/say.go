@@ -20,6 +20,17 @@ const (
 	sayHelp
 	sayNewThread
 	sayMayNotStop
+	sayNoSuchTask
+	sayStoppedElsewhere
+	sayNoTasks
+	sayMoreTasks
+	sayWaitsForBoth
+	sayWaitsForYou
+	sayWaitsForApprovers
+	sayWaitsForOthers
+	sayMuted
+	sayUnmuted
+	sayMayNotMute
 )
 
 // phrases in the two languages of the configuration; %[1]s is the Ticket's
@@ -34,9 +45,22 @@ var phrases = map[string][]string{
 		sayNothingToStop: "这里没有进行中的任务。",
 		sayUndecided:     "这条请求暂时无法判定，已通知管理员。",
 		sayNotResumed:    "之前的任务不能继续，如需新的处理请 @我。",
-		sayHelp:          "@我 并说明要做什么，有权限的人就可以发起任务；在同一个话题里回复会交给正在处理的任务，只说“停”会停止它。私聊里 `/new` 开始一个新的话题。",
-		sayMayNotStop:    "只有请求人和审批人可以停止 `%[1]s`。",
-		sayNewThread:     "好的，接下来是一个新的话题。",
+		sayHelp: "@我 并说明要做什么，有权限的人就可以发起任务；在同一个话题里回复会交给正在处理的任务，只说“停”会停止它。\n\n" +
+			"- `/status` 我发起的任务：进行到哪一步，在等谁\n- `/stop` 加短编号，停止这个任务\n" +
+			"- `/mute` 本话题的任务在出结果之前不再报告进展（结果和提问照常），`/unmute` 恢复\n- `/new` 在私聊里开始一个新的话题",
+		sayMayNotStop:        "只有请求人和审批人可以停止 `%[1]s`。",
+		sayNewThread:         "好的，接下来是一个新的话题。",
+		sayNoSuchTask:        "没有您可以停止的这个编号的任务。",
+		sayStoppedElsewhere:  "已停止 `%[1]s`。",
+		sayNoTasks:           "您没有进行中的任务。",
+		sayMoreTasks:         "- 另有 %[1]d 个任务不在这里显示",
+		sayWaitsForBoth:      "问题 `%[1]s` 在等您或审批人答复",
+		sayWaitsForYou:       "问题 `%[1]s` 在等您答复",
+		sayWaitsForApprovers: "问题 `%[1]s` 在等审批人答复",
+		sayWaitsForOthers:    "问题 `%[1]s` 在等指定的人答复",
+		sayMuted:             "好的，出结果之前这里不再报告进展；`/unmute` 恢复。",
+		sayUnmuted:           "好的，这里会继续报告进展。",
+		sayMayNotMute:        "只有请求人、审批人和名单上的人可以这样做。",
 	},
 	"en": {
 		sayRefused:       "Sorry, you may not start work here.",
@@ -47,9 +71,23 @@ var phrases = map[string][]string{
 		sayNothingToStop: "There is no task under way here.",
 		sayUndecided:     "This could not be decided; an operator was told.",
 		sayNotResumed:    "The earlier task cannot go on; mention me to ask for new work.",
-		sayHelp:          "Mention me and say what to do; whoever may can start a task. A reply in the same thread goes to its task, and nothing but \"stop\" stops it. In a direct message, `/new` starts a new conversation.",
-		sayMayNotStop:    "Only its requester and the approvers may stop `%[1]s`.",
-		sayNewThread:     "All right, this is a new conversation.",
+		sayHelp: "Mention me and say what to do; whoever may can start a task. A reply in the same thread goes to its task, and nothing but \"stop\" stops it.\n\n" +
+			"- `/status`: the tasks that you asked for, where they stand and whom they wait for\n- `/stop` with a short id: stop that task\n" +
+			"- `/mute`: no more progress of this thread's tasks until their results, questions excepted; `/unmute` undoes it\n" +
+			"- `/new` in a direct message: start a new conversation",
+		sayMayNotStop:        "Only its requester and the approvers may stop `%[1]s`.",
+		sayNewThread:         "All right, this is a new conversation.",
+		sayNoSuchTask:        "There is no task of that id under way that you could stop.",
+		sayStoppedElsewhere:  "Stopped `%[1]s`.",
+		sayNoTasks:           "You have no tasks under way.",
+		sayMoreTasks:         "- and %[1]d more that are not shown here",
+		sayWaitsForBoth:      "question `%[1]s` waits for you or an approver",
+		sayWaitsForYou:       "question `%[1]s` waits for you",
+		sayWaitsForApprovers: "question `%[1]s` waits for an approver",
+		sayWaitsForOthers:    "question `%[1]s` waits for those whom it asks",
+		sayMuted:             "All right, no more progress here until the result; `/unmute` undoes it.",
+		sayUnmuted:           "All right, progress is told here again.",
+		sayMayNotMute:        "Only the requester, the approvers and listed people may do that.",
 	},
 }
 

@@ -173,7 +173,11 @@ func (s *Service) Arrive(ctx context.Context, id gate.TriggerID, c Claim) error 
 	if err != nil {
 		return err
 	}
-	want := Want{Messages: []gate.TriggerID{id, root}}
+	named, err := s.commandedOn(ctx, &m)
+	if err != nil {
+		return err
+	}
+	want := Want{Messages: []gate.TriggerID{id, root}, Tickets: named}
 	return s.transact(ctx, want, func(st State, f Facts) Changes {
 		ch := Arrive(st, id, f)
 		ch.Claim, ch.Keep, ch.Took = &c, true, []gate.TriggerID{id}

@@ -119,6 +119,8 @@ type Ticket struct {
 	// Former is the end that a resumed Ticket goes back to if its turn ends
 	// with nothing to report (RE-1b).
 	Former *End `json:"former,omitempty"`
+	// Muted: progress is not said until the Ticket ends (OUT-7).
+	Muted bool `json:"muted,omitempty"`
 	// Told is the Policy version that its Executor knows of, if that is newer
 	// than its Mandate's (PV-4).
 	Told int `json:"told,omitempty"`

@@ -1,7 +1,6 @@
 package orchestrator
 
 import (
-	"cmp"
 	"strings"
 
 	"github.com/gatehouse-bot/gatehouse/gate"
@@ -10,33 +9,82 @@ import (
 // The commands that the gateway answers itself (OUT-7), beside NewThread.
 const (
 	Help = "/help"
-	// StopTicket is followed by the short id of a Ticket of the Thread (ST-2).
+	// TicketStatus tells the sender of the Tickets that they asked for.
+	TicketStatus = "/status"
+	// StopTicket may be followed by the short id of a Ticket (ST-2).
 	StopTicket = "/stop"
+	// Mute keeps progress of the Thread's Tickets from being said until their
+	// results, Unmute undoes it.
+	Mute   = "/mute"
+	Unmute = "/unmute"
 )
 
-// commanded answers a person's message that is nothing but a command for the
-// gateway and addresses it (OUT-7). It grants nothing, reaches no Ticket and is
-// no candidate.
+// command is a word for the gateway, and the Ticket that it names.
+type command struct{ word, ticket string }
+
+// command reads a person's message that addresses the gateway and is nothing
+// but a command (OUT-7). A message that an operator replayed commands nothing
+// (TR-7).
+func (m *Message) command() (c command, ok bool) {
+	said := strings.Fields(m.Text)
+	if m.Sender.Kind != gate.Person || !m.Addressing.Addresses() || len(said) == 0 || len(said) > 2 {
+		return command{}, false
+	}
+	c.word = said[0]
+	if len(said) == 2 {
+		c.ticket = strings.ToLower(strings.Trim(said[1], "`"))
+	}
+	switch c.word {
+	case Help, TicketStatus, Mute, Unmute:
+		return c, c.ticket == ""
+	case NewThread: // there is nothing to open but in a DM (TH-2)
+		return c, c.ticket == "" && m.Addressing == gate.Direct
+	case StopTicket:
+		return c, true
+	}
+	return command{}, false
+}
+
+// about reports whether a command of the message concerns a Ticket of its
+// Source, wherever that was asked for.
+func (c command) about(m *Message, t *Ticket) bool {
+	switch {
+	case !t.Active() || t.Mandate.Source != m.Source:
+		return false
+	case c.word == TicketStatus:
+		return t.Mandate.Sender.Same(m.Sender)
+	}
+	return c.word == StopTicket && t.named(c.ticket)
+}
+
+// named: the word is the beginning of the Ticket's short id, or a longer end of
+// its id.
+func (t *Ticket) named(word string) bool {
+	if word == "" {
+		return false
+	}
+	return strings.HasPrefix(t.Short(), word) || len(word) > len(t.Short()) && strings.HasSuffix(string(t.ID), word)
+}
+
+// commanded answers a command (OUT-7). It grants nothing, reaches no Ticket and
+// is no candidate.
 func (w *work) commanded(m *Message) bool {
-	if m.Sender.Kind != gate.Person || !m.Addressing.Addresses() {
+	c, ok := m.command()
+	if !ok {
 		return false
 	}
-	if word, short, _ := strings.Cut(strings.TrimSpace(m.Text), " "); word == StopTicket && strings.TrimSpace(short) != "" {
-		w.stopCommand(m, strings.TrimSpace(short))
-		return true
-	}
-	answer := sayHelp
-	switch strings.TrimSpace(m.Text) {
-	case Help:
+	switch c.word {
+	case TicketStatus:
+		w.answered(m, w.status(m, c))
+	case StopTicket:
+		w.stopCommand(m, c)
+	case Mute, Unmute:
+		w.answered(m, w.mute(m, c.word == Mute))
 	case NewThread:
-		if m.Addressing != gate.Direct { // there is nothing to open but in a DM (TH-2)
-			return false
-		}
-		answer = sayNewThread
+		w.answered(m, w.text(sayNewThread))
 	default:
-		return false
+		w.answered(m, w.text(sayHelp))
 	}
-	w.answered(m, w.text(answer))
 	return true
 }
 
@@ -45,29 +93,28 @@ func (w *work) answered(m *Message, text string) {
 	w.say(m.reply(), "", text, intent("command", string(m.ID)))
 }
 
-// stopCommand stops the Ticket of the message's Thread that has the short id, at
-// once, for its requester and the approvers (ST-2). Others are refused, and so
-// is everybody where no such Ticket is under way.
-func (w *work) stopCommand(m *Message, short string) {
-	t := w.activeByShort(w.thread(m), short)
-	if t == nil {
-		w.answered(m, w.text(sayNothingToStop))
-		return
-	}
-	who := gate.Answerer{Source: m.Source, Who: m.Sender, Lists: w.lists(m.Source, m.Sender)}
-	if _, may := gate.MayStop(who, &t.Mandate); !may {
-		w.answered(m, w.text(sayMayNotStop, t.Short()))
-		return
-	}
-	w.answered(m, w.text(sayStopped, t.Short(), t.Title))
-	w.endByPerson(t, EndManualStop, cmp.Or(m.Sender.Name, m.Sender.ID)+" by "+StopTicket, m.ID)
-}
-
-func (w *work) activeByShort(th *Thread, short string) *Ticket {
-	for _, s := range th.Tickets {
-		if t := w.tickets[s.Ticket]; t != nil && t.Active() && s.Kind == SubOwn && t.Short() == short {
-			return t
+// mute says whether progress of the Thread's Tickets is said. Those may who may
+// stop the Ticket, and whoever is listed.
+func (w *work) mute(m *Message, quiet bool) string {
+	said := sayNothingToStop
+	for _, id := range sortedKeys(w.tickets) {
+		t := w.tickets[id]
+		switch {
+		case !t.Active() || !t.owns(m.Thread):
+		case w.lists(m.Source, m.Sender).Allow == gate.Yes || w.mayStop(m, t):
+			t.Muted, said = quiet, sayUnmuted
+			if quiet {
+				said = sayMuted
+			}
+		case said == sayNothingToStop:
+			said = sayMayNotMute
 		}
 	}
-	return nil
+	return w.text(said)
+}
+
+// muted: a Report that the Ticket's people asked not to hear. What wants a
+// person, and the result, is said in any case.
+func (t *Ticket) muted(k ReportKind) bool {
+	return t.Muted && (k == ReportProgress || k == ReportWaiting)
 }

@@ -122,6 +122,7 @@ func orchestratorSettings(cfg *config.Config) orchestrator.Settings {
 		StopWords: cfg.Orchestrator.StopWords, EvalTimeout: cfg.Orchestrator.EvalTimeout,
 		MaxRequeues: cfg.Orchestrator.MaxRequeues, DirectQuiet: cfg.DirectQuiet,
 		LateAfter: cfg.LateAfter, DedupeLife: cfg.Retention.Dedupe, KeepRefused: cfg.Retention.RefusedText,
+		FourEyes: cfg.Approvals.FourEyes,
 		Follow: follows(cfg),
 	}
 }
