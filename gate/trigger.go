@@ -139,6 +139,9 @@ type Trigger struct {
 	IDs        PlatformIDs `json:"ids"`
 	OccurredAt time.Time   `json:"occurred_at"`
 	ReceivedAt time.Time   `json:"received_at"`
+	// ReplayedBy is the operator who forced a recorded delivery to be taken in
+	// again (TR-7), or "".
+	ReplayedBy string `json:"replayed_by,omitempty"`
 	// Raw is the key of the raw payload, kept for replay.
 	Raw string `json:"raw,omitempty"`
 }

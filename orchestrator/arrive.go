@@ -22,7 +22,7 @@ func Arrive(s State, id gate.TriggerID, f Facts) Changes {
 
 func (w *work) arrive(m *Message) {
 	w.place(m)
-	m.Late = w.Settings.LateAfter > 0 && m.ReceivedAt.Sub(m.OccurredAt) > w.Settings.LateAfter
+	m.Late = m.ReplayedBy == "" && w.Settings.LateAfter > 0 && m.ReceivedAt.Sub(m.OccurredAt) > w.Settings.LateAfter
 	th := w.threads[m.Thread]
 	if why := w.unreceived(m, th); why != "" {
 		m.drop(why)
@@ -35,6 +35,9 @@ func (w *work) arrive(m *Message) {
 		th.Scope, th.Title = m.Scope, m.Title
 	}
 	th.LastActivity = w.Now
+	if m.ReplayedBy != "" {
+		w.log("trigger.replayed", "", map[string]any{"trigger": m.ID, "by": m.ReplayedBy})
+	}
 	if w.commanded(m) {
 		return
 	}

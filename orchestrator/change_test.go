@@ -198,6 +198,18 @@ func TestNewsThatIsNone(t *testing.T) {
 	}
 }
 
+func TestReplayed(t *testing.T) {
+	t.Parallel()
+	playRows(t, []row{
+		{"what an operator replays is at most inferred (TR-7)", "mode auto; say m1 A lin@ by=op", "m1=queued m1.strength=inferred m1.basis=allow_list out="},
+		{"in mode off it is not admitted (TR-7)", "mode off; say m1 A lin@ by=op", "m1=not_admitted m1.why=an"},
+		{"nobody is told of a refusal, since nobody asked now (TR-7)", "mode auto; say m1 A wang@ by=op", "m1=not_admitted out="},
+		{"its age does not count (TR-7, TR-6)", "mode auto; late-after 2h; say m1 A lin@ by=op ago=3h; say m2 A bot@ ago=3h", "m1=queued m2=not_admitted"},
+		{"it commands nothing (TR-7, OUT-7)", "mode auto;" + t1 + "say m2 B lin@ /stop_t1 by=op", "m2=queued m2.strength=inferred t1=active"},
+		{"it starts work by a rule only (TR-7, RU-2)", "mode auto; say m1 A lin@ by=op; eval A; accept m1 unmatched; accept m1 judged", "t1=active t1.rules=triage"},
+	})
+}
+
 // TestStopOfTwins: short ids can be equal; then the whole ids tell apart.
 func TestStopOfTwins(t *testing.T) {
 	t.Parallel()

@@ -19,7 +19,7 @@ import (
 // another, G is of another Source, D is a DM. Tickets, Evals and Decisions
 // count up as they are made: t1, e1, d1.
 //
-//	say m1 A lin@ [stop|/new|text] [root=m2]   lin is listed, wang is not, bot is, ci has no sender
+//	say m1 A lin@ [stop|/new|text] [root=m2] [by=op: replayed] [ago=3h]   lin is listed, wang is not, bot is, ci has no sender
 //	eval A · expire A · fail A · return A · again A m1 m2 · dismiss A · toeval m1
 //	notices A m1 · resume t1 · halt t1
 //	accept m1 [x=codex] · attach m1 t1 · stop m1 t1 · ignore m1 · requeue m1
@@ -28,7 +28,7 @@ import (
 //	ask t1 q1 [clarification] · answer t1 q1
 //	edit m1 m9 lin@ [text] [adds] [at=1h] · recall m1 m9   m9 is the row that brings the news
 //	list lin yes|no|unknown · source on|off|gone · receive all|mentions|off · mode auto · policy · follow-ups listed
-//	cell explicit|inferred · refusal none|reply · later 11m · follow t1 B · forget m1
+//	cell explicit|inferred · refusal none|reply · late-after 2h · later 11m · follow t1 B · forget m1
 type desk struct {
 	t    *testing.T
 	s    orchestrator.State
@@ -132,6 +132,10 @@ func (d *desk) message(arg []string, opt map[string]string) orchestrator.Message
 		m.Thread, m.Scope, m.Place.Chat, m.Addressing = "", gate.DirectChat, "oc_dm", gate.Direct
 	case "N":
 		m.Source = "none"
+	}
+	m.ReplayedBy = opt["by"]
+	if ago, err := time.ParseDuration(opt["ago"]); err == nil {
+		m.OccurredAt, m.ReceivedAt = d.f.Now.Add(-ago), d.f.Now
 	}
 	if root := opt["root"]; root != "" {
 		m.Place.Root = "om_" + root
@@ -295,6 +299,8 @@ func (d *desk) arrange(verb string, arg []string) {
 			d.t.Fatal(err)
 		}
 		d.f.Now = d.f.Now.Add(by)
+	case "late-after":
+		d.f.Settings.LateAfter, _ = time.ParseDuration(arg[0])
 	case "answerers":
 		q := d.s.Questions[approvals.ID(arg[0])]
 		q.Answerers = []string{arg[1]}

@@ -43,6 +43,9 @@ func (w *work) admit(m *Message) gate.Verdict {
 	if m.Late {
 		v = gate.WhenLate(v)
 	}
+	if m.ReplayedBy != "" {
+		v = gate.WhenReplayed(v, w.Policy.Mode)
+	}
 	m.Admission = Admission{Verdict: v, PolicyVersion: w.Policy.Version}
 	return v
 }
@@ -148,11 +151,11 @@ func (w *work) follow(m *Message, th *Thread, t *Ticket) {
 }
 
 // refuse answers an addressed message of a person that was not admitted
-// (OUT-6): as the Source says, at most once a sender and hour. The hour is
+// (OUT-6), unless nobody said it now (TR-7): as the Source says, at most once a sender and hour. The hour is
 // part of the row's id, and the outbox takes an id once.
 func (w *work) refuse(m *Message) {
 	src := w.Sources[m.Source]
-	if src == nil || m.Sender.Kind != gate.Person || m.Addressing == gate.NotAddressed || len(m.HandBacks) > 0 {
+	if src == nil || m.ReplayedBy != "" || m.Sender.Kind != gate.Person || m.Addressing == gate.NotAddressed || len(m.HandBacks) > 0 {
 		return
 	}
 	id := intent("refusal", string(m.Source), m.Sender.ID, w.Now.UTC().Format("2006-01-02T15"))

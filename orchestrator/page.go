@@ -62,6 +62,9 @@ func (p *page) message(m *Message) {
 	case m.Edited:
 		p.fact("edited", "this is how it reads now")
 	}
+	if m.ReplayedBy != "" {
+		p.fact("replayed", "an operator forced it to be taken in again")
+	}
 	if m.Late {
 		p.fact("late", "it arrived "+m.ReceivedAt.Sub(m.OccurredAt).Round(time.Minute).String()+" after it was said")
 	}

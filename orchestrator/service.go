@@ -58,9 +58,7 @@ func NewService(c ServiceConfig) *Service { return &Service{ServiceConfig: c} }
 // Receive takes an arrival in (TR-2): when it returns nil the Trigger is
 // durable, or was known before (TR-1), or concerns nobody (AD-9).
 func (s *Service) Receive(ctx context.Context, a gate.Arrival) error {
-	a.Trigger.ID = gate.TriggerID(s.NewID("trg_"))
-	a.Trigger.Workspace = s.Settings.Workspace
-	a.Trigger.ReceivedAt = s.Now()
+	s.stamp(&a.Trigger)
 	if s.ancient(a.Trigger) {
 		s.Log.InfoContext(ctx, "trigger older than the dedupe life", "source", a.Trigger.Source, "scope", a.Trigger.Scope)
 		return nil
@@ -70,13 +68,33 @@ func (s *Service) Receive(ctx context.Context, a gate.Arrival) error {
 			return err
 		}
 	}
+	_, err := s.store(ctx, a)
+	return err
+}
+
+// Replay takes a recorded arrival in though it may be known: as a Trigger of
+// its own, marked with the operator who forced it (TR-7). Its age counts for
+// nothing, since the operator knows it. NotLive says that it concerns nobody.
+func (s *Service) Replay(ctx context.Context, a gate.Arrival, by string) (gate.TriggerID, Receipt, error) {
+	s.stamp(&a.Trigger)
+	a.Trigger.ReplayedBy = by
+	a.Keys = []string{"replay:" + string(a.Trigger.ID)}
+	r, err := s.store(ctx, a)
+	return a.Trigger.ID, r, err
+}
+
+func (s *Service) stamp(t *gate.Trigger) {
+	t.ID, t.Workspace, t.ReceivedAt = gate.TriggerID(s.NewID("trg_")), s.Settings.Workspace, s.Now()
+}
+
+func (s *Service) store(ctx context.Context, a gate.Arrival) (Receipt, error) {
 	r, err := s.Store.Receive(ctx, a)
 	if err != nil {
-		return fmt.Errorf("receive trigger: %w", err)
+		return "", fmt.Errorf("receive trigger: %w", err)
 	}
 	s.Log.InfoContext(ctx, "trigger received", "source", a.Trigger.Source, "scope", a.Trigger.Scope,
 		"thread", a.Trigger.Thread, "trigger", a.Trigger.ID, "receipt", r)
-	return nil
+	return r, nil
 }
 
 // ancient: older than the life of the dedupe keys, so that nobody can tell a

@@ -27,7 +27,7 @@ type command struct{ word, ticket string }
 // (TR-7).
 func (m *Message) command() (c command, ok bool) {
 	said := strings.Fields(m.Text)
-	if m.Sender.Kind != gate.Person || !m.Addressing.Addresses() || len(said) == 0 || len(said) > 2 {
+	if m.ReplayedBy != "" || m.Sender.Kind != gate.Person || !m.Addressing.Addresses() || len(said) == 0 || len(said) > 2 {
 		return command{}, false
 	}
 	c.word = said[0]

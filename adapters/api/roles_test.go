@@ -38,6 +38,7 @@ var matrix = []struct{ call, want string }{
 	{"POST /v1/policy/backtest", "404 404 404 403 401 401"},
 	{"POST /v1/pause", "404 403 403 403 401 401"},
 	{"POST /v1/resume", "404 403 403 403 401 401"},
+	{"POST /v1/sources/{id}/replay", "404 403 403 403 401 401"},   // nothing is plugged in here
 	{"POST /v1/triggers/{id}/to_eval", "409 403 403 403 401 401"}, // what started a Ticket is not taken from it
 	{"POST /v1/threads/{id}/evaluate", "409 403 403 403 401 401"}, // nothing was left undecided
 	{"POST /v1/threads/{id}/dismiss", "200 403 403 403 401 401"},
@@ -49,7 +50,7 @@ var matrix = []struct{ call, want string }{
 }
 
 var objects = strings.NewReplacer(
-	"/v1/triggers/{id}", "/v1/triggers/trg_1", "/v1/threads/{id}", "/v1/threads/"+string(chat),
+	"/v1/sources/{id}", "/v1/sources/feishu-main", "/v1/triggers/{id}", "/v1/triggers/trg_1", "/v1/threads/{id}", "/v1/threads/"+string(chat),
 	"/v1/tickets/{id}", "/v1/tickets/"+string(triage), "{thread}", string(chat),
 )
 

@@ -55,6 +55,7 @@ func routes() []route {
 		{http.MethodPost, "/v1/policy/backtest", readers, false, (*api).backtestPolicy},
 		{http.MethodPost, "/v1/pause", []Role{Operator}, false, (*api).pause},
 		{http.MethodPost, "/v1/resume", []Role{Operator}, false, (*api).resume},
+		{post, "/v1/sources/{id}/replay", operators, false, (*api).replay},
 		{post, "/v1/triggers/{id}/to_eval", operators, false, (*api).sendToEval},
 		{post, "/v1/threads/{id}/evaluate", operators, false, (*api).evaluateThread},
 		{post, "/v1/threads/{id}/dismiss", operators, false, (*api).dismissThread},

@@ -75,6 +75,7 @@ type trigger struct {
 	Owners     []gate.TicketID           `json:"owners"`
 	Edited     bool                      `json:"edited"`
 	Recalled   bool                      `json:"recalled"`
+	ReplayedBy *string                   `json:"replayed_by"` // TR-7
 }
 
 func triggerOf(m *orchestrator.Message) trigger {
@@ -86,7 +87,7 @@ func triggerOf(m *orchestrator.Message) trigger {
 			Strength: m.Admission.Strength.String(), Basis: m.Admission.Basis.String(),
 			Reason: m.Admission.Reason, PolicyVersion: m.Admission.PolicyVersion,
 		},
-		Owners: orEmpty(m.Owners), Edited: m.Edited, Recalled: m.Recalled,
+		Owners: orEmpty(m.Owners), Edited: m.Edited, Recalled: m.Recalled, ReplayedBy: orNull(m.ReplayedBy),
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,10 +11,12 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/gatehouse-bot/gatehouse/adapters/api"
 	"github.com/gatehouse-bot/gatehouse/adapters/feishu/feishusim"
 	"github.com/gatehouse-bot/gatehouse/adapters/github/githubsim"
 	"github.com/gatehouse-bot/gatehouse/cmd/gatehouse/internal/config"
 	"github.com/gatehouse-bot/gatehouse/gate"
+	"github.com/gatehouse-bot/gatehouse/orchestrator"
 )
 
 // deliver sends a body to the running gateway, signed as the platform would.
@@ -62,4 +65,33 @@ func post(ctx context.Context, url string, body []byte, header http.Header) (int
 	defer res.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 1<<20))
 	return res.StatusCode, nil
+}
+
+// force takes a body in through the admin listener, as an operator (TR-7).
+func (c replayCmd) force(ctx context.Context, a *app, s *config.Source, event string, body []byte) (replayed, error) {
+	gw, err := gatewayFlags{Config: c.Config, URL: c.URL, Token: c.Token}.client(a)
+	if err != nil {
+		return replayed{}, err
+	}
+	var out replayed
+	asked := map[string]any{"event": event, "body": json.RawMessage(body)}
+	err = gw.send(ctx, http.MethodPost, "/v1/sources/"+string(s.ID)+"/replay", nil, asked, &out)
+	return out, err
+}
+
+// Replay takes a recorded body in for an operator who forces it (TR-7).
+func (g *gateway) Replay(ctx context.Context, source gate.SourceID, event string, body []byte, by string) (api.Replayed, error) {
+	p, ok := g.plugs[source]
+	if !ok {
+		return api.Replayed{}, orchestrator.ErrNotFound
+	}
+	r := p.read(event, body)
+	if r.arrival == nil || r.arrival.Change.Kind != gate.NoChange {
+		return api.Replayed{Outcome: r.outcome, Reason: r.reason}, nil
+	}
+	id, receipt, err := g.service.Replay(ctx, *r.arrival, by)
+	if receipt != orchestrator.Stored {
+		return api.Replayed{Outcome: "ignored", Reason: string(receipt)}, err
+	}
+	return api.Replayed{Outcome: r.outcome, Trigger: id}, nil
 }

@@ -235,7 +235,7 @@ func (g *gateway) adminHandler() http.Handler {
 		Lists: g.store, Records: g.store, Versions: g.store, Policy: g.service, Pauser: g.service, ParsePolicy: g.parsePolicy,
 		Journal: g.store.redis, Desk: g.service, Wake: g.store.Wake, Draining: g.health.drains,
 		Status: g.health.entries, Ready: g.health.ready,
-		Main: g.service, External: g.external(), Again: g.service,
+		Main: g.service, External: g.external(), Again: g.service, Replayer: g,
 		Tokens: tokens, Hosts: []string{g.cfg.Admin.Listen, g.cfg.PublicURL},
 		TurnTimeout: func(name string) time.Duration { return g.cfg.Executors[name].TurnTimeout },
 		Metrics:     g.count.handler(g.store), Now: time.Now, Log: g.log,

@@ -20,6 +20,8 @@ type plug struct {
 	rereader orchestrator.Rereader
 	// identify asks the platform who the bot is, and returns its name.
 	identify func(context.Context) (string, error)
+	// read makes an arrival of a recorded body, or says why it is none.
+	read func(event string, body []byte) reading
 	// known reports whether it has told.
 	known func() bool
 	// opened tells who opened an issue or pull request (SU-9); nil: nobody can.
@@ -58,6 +60,7 @@ func (g *gateway) plugFeishu(s *config.Source, src *gate.Source) (plug, error) {
 	return plug{
 		webhook: handler, sender: feishu.NewSender(bot, g.broker, g.log),
 		rereader: feishu.NewRereader(bot, func() gate.Source { return *src }),
+		read:     func(_ string, body []byte) reading { return feishuReading(handler.Read(body)) },
 		known:    func() bool { return bot.OpenID() != "" },
 		identify: func(ctx context.Context) (string, error) {
 			id, err := bot.Identity(ctx)
@@ -86,6 +89,7 @@ func (g *gateway) plugGitHub(s *config.Source, src *gate.Source) (plug, error) {
 	handler.Count = func(r github.Reason) { g.count.ignored.WithLabelValues(string(s.ID), string(r)).Inc() }
 	return plug{
 		webhook: handler, sender: github.NewSender(bot, g.log),
+		read:  func(event string, body []byte) reading { return githubReading(handler.Read(event, body)) },
 		known: func() bool { return bot.ID() != 0 },
 		opened: func(ctx context.Context, url string) (orchestrator.Opened, bool, error) {
 			o, ok, err := bot.Opened(ctx, url)

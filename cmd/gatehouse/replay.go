@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,8 +25,10 @@ type replayCmd struct {
 	Source  string   `required:"" placeholder:"S" help:"The source that the bodies came to."`
 	Event   string   `placeholder:"NAME" help:"The name of a GitHub event, when the file's name does not begin with it."`
 	BotID   string   `placeholder:"ID" help:"The bot's own id, which the platform would be asked for."`
-	Deliver bool     `help:"Send the bodies, signed, to the running gateway instead."`
-	URL     string   `placeholder:"URL" help:"With --deliver: the webhook (default: the configuration's listen address)."`
+	Deliver bool     `help:"Send the bodies, signed, to the running gateway instead. What it knows already is a duplicate."`
+	Force   bool     `help:"With --deliver: as an operator, through the admin listener, also what is known already. It is at most inferred."`
+	URL     string   `placeholder:"URL" help:"With --deliver: the webhook, with --force: the admin listener (default: the configuration's addresses)."`
+	Token   string   `env:"GATEHOUSE_TOKEN" placeholder:"TOKEN" help:"With --force: a token, instead of the configuration's first operator's."`
 	Files   []string `arg:"" name:"file" help:"Files with one raw JSON body each, decrypted."`
 }
 
@@ -70,7 +73,7 @@ func (c replayCmd) Run(ctx context.Context, a *app) error {
 		if err != nil {
 			return fmt.Errorf("read recorded body: %w", err)
 		}
-		line, err := c.one(ctx, cfg, source, file, body)
+		line, err := c.one(ctx, a, cfg, source, file, body)
 		if err != nil {
 			return err
 		}
@@ -82,12 +85,17 @@ func (c replayCmd) Run(ctx context.Context, a *app) error {
 	return nil
 }
 
-func (c replayCmd) one(ctx context.Context, cfg *config.Config, source *config.Source, file string, body []byte) (replayed, error) {
+func (c replayCmd) one(ctx context.Context, a *app, cfg *config.Config, source *config.Source, file string, body []byte) (replayed, error) {
 	event := c.Event
 	if event == "" {
 		event, _, _ = strings.Cut(filepath.Base(file), ".")
 	}
-	if c.Deliver {
+	switch {
+	case c.Force && !c.Deliver:
+		return replayed{}, errors.New("--force goes with --deliver")
+	case c.Force:
+		return c.force(ctx, a, source, event, body)
+	case c.Deliver:
 		return c.deliver(ctx, cfg, source, event, body)
 	}
 	r := c.read(cfg, source, event, body)
@@ -102,9 +110,12 @@ func (c replayCmd) read(cfg *config.Config, s *config.Source, event string, body
 	if s.Platform() == gate.GitHub {
 		return c.readGitHub(cfg, s, event, body)
 	}
-	ev := feishu.Translate(feishu.Setting{
+	return feishuReading(feishu.Translate(feishu.Setting{
 		Config: feishuConfig(cfg, s), Source: *s.Gate(), BotOpenID: c.BotID, Now: time.Now(),
-	}, body)
+	}, body))
+}
+
+func feishuReading(ev feishu.Event) reading {
 	r := reading{outcome: ev.Outcome.String(), reason: string(ev.Reason)}
 	switch ev.Outcome {
 	case feishu.Triggered:
@@ -118,8 +129,11 @@ func (c replayCmd) read(cfg *config.Config, s *config.Source, event string, body
 
 func (c replayCmd) readGitHub(cfg *config.Config, s *config.Source, event string, body []byte) reading {
 	own, _ := strconv.ParseInt(c.BotID, 10, 64)
-	ev := github.Translate(github.Setting{Config: githubConfig(cfg, s), Source: *s.Gate(), OwnID: own, Now: time.Now()},
-		github.Delivery{Event: event, GUID: "replay", Body: body})
+	return githubReading(github.Translate(github.Setting{Config: githubConfig(cfg, s), Source: *s.Gate(), OwnID: own, Now: time.Now()},
+		github.Delivery{Event: event, GUID: "replay", Body: body}))
+}
+
+func githubReading(ev github.Event) reading {
 	r := reading{outcome: ev.Outcome.String(), reason: string(ev.Reason)}
 	if ev.Outcome == github.Triggered {
 		r.arrival = &ev.Arrival

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -161,9 +160,26 @@ func TestReplayDeliver(t *testing.T) {
 	if status := run(args, &app{out: &out, err: &errOut, env: os.LookupEnv}); status != exitOK || !strings.Contains(out.String(), `"outcome":"delivered"`) {
 		t.Fatalf("replay --deliver ended with %d: %s%s", status, out.String(), errOut.String())
 	}
-	w.until("the trigger is there", func(ctx context.Context) bool {
-		var list struct{ Items []struct{ Text string } }
-		err := w.get(ctx, "/v1/triggers", &list)
-		return err == nil && slices.ContainsFunc(list.Items, func(i struct{ Text string }) bool { return i.Text == "hello" })
+	type item struct {
+		Text       string
+		ReplayedBy *string `json:"replayed_by"`
+	}
+	there := func(what string, ok func([]item) bool) {
+		w.until(what, func(ctx context.Context) bool {
+			var list struct{ Items []item }
+			return w.get(ctx, "/v1/triggers", &list) == nil && ok(list.Items)
+		})
+	}
+	there("the trigger is there", func(l []item) bool { return len(l) == 1 && l[0].Text == "hello" })
+
+	again := []string{"replay", "--config", w.config, "--source", "feishu-main", "--deliver", "--force", "--url", w.admin, file}
+	if status := run(again, &app{out: &out, err: &errOut, env: os.LookupEnv}); status != exitOK {
+		t.Fatalf("replay --deliver --force ended with %d: %s%s", status, out.String(), errOut.String())
+	}
+	there("TR-7: the forced one is another, and marked", func(l []item) bool {
+		return len(l) == 2 && l[0].ReplayedBy != nil && *l[0].ReplayedBy == "test" && l[1].ReplayedBy == nil
 	})
+	if status := run([]string{"replay", "--config", w.config, "--source", "feishu-main", "--force", file}, &app{out: &out, err: &errOut, env: os.LookupEnv}); status == exitOK {
+		t.Error("replay --force alone was taken")
+	}
 }

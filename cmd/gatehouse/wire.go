@@ -123,7 +123,7 @@ func orchestratorSettings(cfg *config.Config) orchestrator.Settings {
 		MaxRequeues: cfg.Orchestrator.MaxRequeues, DirectQuiet: cfg.DirectQuiet,
 		LateAfter: cfg.LateAfter, DedupeLife: cfg.Retention.Dedupe, KeepRefused: cfg.Retention.RefusedText,
 		FourEyes: cfg.Approvals.FourEyes,
-		Follow: follows(cfg),
+		Follow:   follows(cfg),
 	}
 }
 
