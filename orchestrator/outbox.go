@@ -61,11 +61,30 @@ func (o *Outbox) send(ctx context.Context, c Claim, row gate.Outgoing) (wait boo
 	case !src.Enabled: // replies wait while a Source is off (OUT-3)
 		return true, s.Store.Commit(ctx, Changes{Claim: &c, Next: s.Now().Add(lastRetry)})
 	}
+	if listens, err := s.listens(ctx, src, row.Thread); err != nil {
+		return false, err
+	} else if !listens {
+		return false, o.dropped(ctx, c, row, "its source does not listen there any more")
+	}
 	sent, err := sender.Send(ctx, row)
 	if err == nil {
 		return false, o.sent(ctx, c, row, sent)
 	}
 	return o.failed(ctx, c, row, err)
+}
+
+// listens reports whether the Source still listens to a Thread (OUT-3). Where
+// nothing was said on it, the configuration chose the place.
+func (s *Service) listens(ctx context.Context, src *gate.Source, id gate.ThreadID) (bool, error) {
+	if id == "" {
+		return true, nil
+	}
+	st, err := s.Store.Load(ctx, Want{Threads: []gate.ThreadID{id}})
+	if err != nil {
+		return false, fmt.Errorf("load thread %s: %w", id, err)
+	}
+	th := st.Threads[id]
+	return th.Scope == "" || src.Listens(th.Scope), nil
 }
 
 // sent records a success: the row goes, the echo of the message is known

@@ -1,0 +1,307 @@
+package orchestrator_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gatehouse-bot/gatehouse/approvals"
+	"github.com/gatehouse-bot/gatehouse/gate"
+	"github.com/gatehouse-bot/gatehouse/orchestrator"
+)
+
+// setting is how the world of a scenario is: the Policy, what enters the
+// system, and who works. Lin and Mei are listed, everybody else is not. The
+// main Session and the Executors are agents of their own, played by the
+// scenario's words, unless it says that they are the built-in ones.
+type setting struct {
+	policy    gate.Policy
+	sources   map[gate.SourceID]*gate.Source
+	approvers []string
+	builtin   bool
+	echo      bool
+	script    []orchestrator.ScriptStep
+	follow    []orchestrator.Follow
+}
+
+// usual is the setting of a scenario that says nothing. The chat "ops" and
+// GitHub receive what addresses the agent, the chat "lounge" all messages.
+func usual() setting {
+	return setting{
+		policy: gate.Policy{Mode: gate.Observe, Sources: map[gate.SourceID]gate.SourcePolicy{
+			"feishu": {Allow: []string{"lin", "mei"}}, "github": {Allow: []string{"lin", "mei"}},
+		}},
+		sources: map[gate.SourceID]*gate.Source{
+			"feishu": {
+				ID: "feishu", Platform: gate.Feishu, Enabled: true, Refusal: gate.RefuseByReaction,
+				Scopes: map[gate.Scope]gate.Receive{
+					gate.ChatScope("ops"): gate.ReceiveMentions, gate.ChatScope("lounge"): gate.ReceiveAll, gate.DirectChat: gate.ReceiveAll,
+				},
+			},
+			"github": {
+				ID: "github", Platform: gate.GitHub, Enabled: true, Refusal: gate.RefuseByReaction,
+				Scopes: map[gate.Scope]gate.Receive{
+					gate.Issues: gate.ReceiveMentions, gate.Pulls: gate.ReceiveMentions, gate.Comments: gate.ReceiveMentions,
+				},
+			},
+		},
+	}
+}
+
+// furnish gives a process what the setting has.
+func (s *setting) furnish(h *house, p *play) {
+	h.svc.Sources = map[gate.SourceID]*gate.Source{}
+	for id, src := range s.sources {
+		own := *src
+		own.Scopes = maps.Clone(src.Scopes)
+		h.svc.Sources[id] = &own
+	}
+	approvers := map[gate.SourceID][]string{"feishu": s.approvers, "github": s.approvers}
+	h.svc.Directory.(*orchestrator.Lists).Approvers = approvers
+	h.svc.Opener = p
+	h.svc.Settings.Follow = map[string][]orchestrator.Follow{"default": s.follow}
+	senders := map[gate.SourceID]orchestrator.Sender{}
+	for id, on := range p.on {
+		senders[id] = on
+	}
+	handlers := h.worker.Handlers
+	handlers[orchestrator.DueOutbox] = (&orchestrator.Outbox{Service: h.svc, Senders: senders, Keep: time.Hour}).Handle
+	runner := &orchestrator.Runner{Service: h.svc}
+	if s.echo {
+		runner.Executors = map[string]orchestrator.Executor{"default": orchestrator.Echo{Script: s.script, Refused: "not approved"}}
+	}
+	handlers[orchestrator.DueTurn] = h.svc.Unpaused(runner.Handle)
+	if !s.builtin {
+		for _, line := range orchestrator.EvalLines() {
+			delete(handlers, line)
+		}
+	}
+	h.worker = orchestrator.NewWorker(h.worker.WorkerConfig)
+}
+
+// settingVerbs say how the world is. Before the story they are its beginning;
+// within it an edit of the Policy makes a version, and other configuration
+// restarts the process.
+var settingVerbs = []verb{
+	{"{who} is listed[ again]", func(p *play, a []string) error {
+		return p.allow(func(list []string) []string { return append(list, a[0]) })
+	}},
+	{"{who} is (?:not listed|taken off the list)", func(p *play, a []string) error {
+		return p.allow(func(list []string) []string { return without(list, a[0]) })
+	}},
+	{"{who} is on the bot list", func(p *play, a []string) error {
+		return p.botList(func(list []string) []string { return append(list, a[0]) })
+	}},
+	{"{who} is taken off the bot list", func(p *play, a []string) error {
+		return p.botList(func(list []string) []string { return without(list, a[0]) })
+	}},
+	{"the mode (?:is|becomes) {who}", func(p *play, a []string) error {
+		return p.edit(func(policy *gate.Policy) error { return policy.Mode.UnmarshalText([]byte(a[0])) })
+	}},
+	{"there is a rule {word}[ with the executors {words}]", func(p *play, a []string) error {
+		r := gate.Rule{ID: a[0], Name: a[0], Enabled: true, Acknowledge: true, Instructions: "do it"}
+		if a[1] != "" {
+			r.Executors = names(a[1])
+		}
+		return p.edit(func(policy *gate.Policy) error { policy.Rules = append(policy.Rules, r); return nil })
+	}},
+	{"the rule {word} is {words}", func(p *play, a []string) error { return p.rule(a[0], a[1]) }},
+	{"the cell {word}/{word} (?:is|becomes) {who}", func(p *play, a []string) error { return p.cell(a[0], a[1], a[2]) }},
+	{"the executors of {who} people are {words}", func(p *play, a []string) error {
+		return p.sources(func(sp *gate.SourcePolicy) {
+			if a[0] == "listed" {
+				sp.Executors.Listed = names(a[1])
+				return
+			}
+			sp.Executors.Unlisted = names(a[1])
+		})
+	}},
+	{"the limit {word} is {n}", func(p *play, a []string) error { return p.limit(a[0], a[1]) }},
+	{"{word} receives? {who}", func(p *play, a []string) error { return p.receive(a[0], a[1]) }},
+	{"{who} is switched {who}", func(p *play, a []string) error {
+		return p.source(a[0], func(src *gate.Source) { src.Enabled = a[1] == "on" })
+	}},
+	{"follow-ups are {who}", func(p *play, a []string) error {
+		return p.source("", func(src *gate.Source) { src.ListedFollowUps = a[0] == "listed" })
+	}},
+	{"refusals are {who}", func(p *play, a []string) error {
+		return p.source("", func(src *gate.Source) { src.Refusal = gate.Refusal(a[0]) })
+	}},
+	{"{who} is an approver", func(p *play, a []string) error {
+		return p.configure(func(s *setting) { s.approvers = append(s.approvers, a[0]) })
+	}},
+	{"the main session is built in", func(p *play, _ []string) error {
+		return p.configure(func(s *setting) { s.builtin = true })
+	}},
+	{"the executor is built in", func(p *play, _ []string) error {
+		return p.configure(func(s *setting) { s.echo = true })
+	}},
+	{"the executor is built in and asks to {word}", func(p *play, a []string) error {
+		return p.configure(func(s *setting) {
+			s.echo = true
+			s.script = []orchestrator.ScriptStep{{Approve: &approvals.Operation{Tool: a[0], Reason: "{{text}}"}}, {Done: "done: {{text}}"}}
+		})
+	}},
+	{"the executor may follow {word} on {who}", func(p *play, a []string) error {
+		return p.configure(func(s *setting) {
+			s.follow = append(s.follow, orchestrator.Follow{Source: gate.SourceID(a[1]), Pattern: a[0]})
+		})
+	}},
+}
+
+// configure changes the configuration, which takes a restart.
+func (p *play) configure(change func(*setting)) error {
+	change(&p.set)
+	p.restart()
+	return nil
+}
+
+func (p *play) source(id string, change func(*gate.Source)) error {
+	return p.configure(func(s *setting) {
+		for _, src := range s.sources {
+			if id == "" || string(src.ID) == id {
+				change(src)
+			}
+		}
+	})
+}
+
+// edit brings a changed Policy into force.
+func (p *play) edit(change func(*gate.Policy) error) error {
+	next := p.set.policy
+	next.Rules = slices.Clone(next.Rules)
+	next.Sources = maps.Clone(next.Sources)
+	if err := change(&next); err != nil {
+		return err
+	}
+	p.set.policy = next
+	if p.house == nil {
+		return nil
+	}
+	rec, err := p.store.PolicyInForce(p.ctx())
+	if err != nil {
+		return err
+	}
+	_, err = p.svc().SetPolicy(p.ctx(), next, rec.Policy.Version, "api:ops")
+	return err
+}
+
+// sources changes every Source's part of the Policy.
+func (p *play) sources(change func(*gate.SourcePolicy)) error {
+	return p.edit(func(policy *gate.Policy) error {
+		for id, sp := range policy.Sources {
+			sp.Table = maps.Clone(sp.Table)
+			change(&sp)
+			policy.Sources[id] = sp
+		}
+		return nil
+	})
+}
+
+func (p *play) allow(change func([]string) []string) error {
+	return p.sources(func(sp *gate.SourcePolicy) { sp.Allow = change(slices.Clone(sp.Allow)) })
+}
+
+func (p *play) botList(change func([]string) []string) error {
+	return p.sources(func(sp *gate.SourcePolicy) { sp.Bots = change(slices.Clone(sp.Bots)) })
+}
+
+func without(list []string, who string) []string {
+	return slices.DeleteFunc(list, func(x string) bool { return x == who })
+}
+
+// rule changes a rule: enabled, disabled, removed, silent, or told anew.
+func (p *play) rule(id, what string) error {
+	return p.edit(func(policy *gate.Policy) error {
+		i := slices.IndexFunc(policy.Rules, func(r gate.Rule) bool { return r.ID == id })
+		if i < 0 {
+			return fmt.Errorf("there is no rule %s", id)
+		}
+		switch what {
+		case "enabled", "disabled":
+			policy.Rules[i].Enabled = what == "enabled"
+		case "removed":
+			policy.Rules = slices.Delete(policy.Rules, i, i+1)
+		case "silent":
+			policy.Rules[i].Acknowledge = false
+		case "reworded":
+			policy.Rules[i].Instructions += ", and well"
+		default:
+			return fmt.Errorf("a rule is enabled, disabled, removed, silent or reworded, not %s", what)
+		}
+		return nil
+	})
+}
+
+// scopeOf is the scope that a scenario calls by a word.
+func scopeOf(word string) (gate.SourceID, gate.Scope) {
+	switch scope := gate.Scope(word); scope {
+	case gate.Issues, gate.Pulls, gate.Comments, gate.CI:
+		return "github", scope
+	case gate.OtherChats, gate.DirectChat:
+		return "feishu", scope
+	}
+	return "feishu", gate.ChatScope(strings.TrimPrefix(word, "chat:"))
+}
+
+func (p *play) cell(word, cell, strength string) error {
+	id, scope := scopeOf(word)
+	var s gate.Strength
+	if err := s.UnmarshalText([]byte(strength)); err != nil {
+		return err
+	}
+	return p.edit(func(policy *gate.Policy) error {
+		sp := policy.Sources[id]
+		sp.Table = maps.Clone(sp.Table)
+		if sp.Table == nil {
+			sp.Table = gate.Table{}
+		}
+		row := sp.Table[scope]
+		switch cell {
+		case "listed_unaddressed":
+			row.ListedUnaddressed = s
+		case "unlisted_addressed":
+			row.UnlistedAddressed = s
+		case "unlisted_unaddressed":
+			row.UnlistedUnaddressed = s
+		default:
+			return fmt.Errorf("there is no cell %s", cell)
+		}
+		sp.Table[scope], policy.Sources[id] = row, sp
+		return nil
+	})
+}
+
+func (p *play) limit(name, n string) error {
+	count, err := strconv.Atoi(n)
+	if err != nil {
+		return err
+	}
+	return p.sources(func(sp *gate.SourcePolicy) {
+		switch name {
+		case "sender_per_hour":
+			sp.Limits.SenderPerHour = count
+		case "scope_per_hour":
+			sp.Limits.ScopePerHour = count
+		case "active_per_requester":
+			sp.Limits.ActivePerRequester = count
+		default:
+			sp.Limits.WaitingPerScope = count
+		}
+	})
+}
+
+func (p *play) receive(word, what string) error {
+	if what == "nothing" {
+		what = "off"
+	}
+	var r gate.Receive
+	if err := r.UnmarshalText([]byte(what)); err != nil {
+		return err
+	}
+	id, scope := scopeOf(word)
+	return p.source(string(id), func(src *gate.Source) { src.Scopes[scope] = r })
+}
