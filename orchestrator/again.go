@@ -131,17 +131,18 @@ func (s *Service) FailEval(ctx context.Context, id gate.EvalID, reason string) e
 func (s *Service) returnEval(ctx context.Context, id gate.EvalID) error {
 	return s.transact(ctx, Want{Evals: []gate.EvalID{id}}, func(st State, f Facts) Changes {
 		ch := ReturnEval(st, id, f)
-		ch.Due = withoutLines(ch.Due)
+		ch.Due = withoutLines(ch.Due, st.Evals[id].Thread)
 		return ch
 	})
 }
 
-// withoutLines leaves out that the Thread is due: who returns an Eval has the
-// claim, and gives it up with the time to try again.
-func withoutLines(due []approvals.Due) []approvals.Due {
+// withoutLines leaves out that a Thread is due: who returns an Eval has the
+// claim of the Thread that it goes by, and gives it up with the time to try
+// again.
+func withoutLines(due []approvals.Due, of gate.ThreadID) []approvals.Due {
 	var rest []approvals.Due
 	for _, d := range due {
-		if !isLine(d.Kind) {
+		if !isLine(d.Kind) || d.Key != string(of) {
 			rest = append(rest, d)
 		}
 	}

@@ -301,11 +301,7 @@ func (w *work) waitsWith(m *Message, th *Thread) bool {
 	if m.Sender.Kind != gate.Person || m.Addressing != gate.NotAddressed {
 		return false
 	}
-	undecided := slices.Clone(th.Queue)
-	if e := w.evals[th.Eval]; e != nil {
-		undecided = append(slices.Clone(e.Undecided), undecided...)
-	}
-	for _, id := range slices.Backward(undecided) {
+	for _, id := range slices.Backward(append(w.inEval(th), th.Queue...)) {
 		if c := w.messages[id]; c != nil && c.Admission.Strength == gate.Explicit {
 			m.State, m.With = StateWaiting, id
 			th.Companions = append(th.Companions, m.ID)

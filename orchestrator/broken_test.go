@@ -68,6 +68,12 @@ func TestStateRulesCanFail(t *testing.T) {
 		{"an Eval with a queued message", evals, func(s *orchestrator.State) {
 			edit(s.Evals, s.Threads["A"].Eval, func(e *orchestrator.Eval) { e.Undecided = append(e.Undecided, "m4") })
 		}},
+		{"an Eval that came with a Thread which does not know it", evals, func(s *orchestrator.State) {
+			edit(s.Evals, s.Threads["A"].Eval, func(e *orchestrator.Eval) { e.More = []gate.ThreadID{"B"} })
+		}},
+		{"a Thread that its Eval does not know", evals, func(s *orchestrator.State) {
+			edit(s.Threads, "B", func(t *thread) { t.Eval = s.Threads["A"].Eval })
+		}},
 		{"an Eval that is over", evals, func(s *orchestrator.State) { edit(s.Threads, "B", func(t *thread) { t.Eval = "e9" }) }},
 
 		{"a stopped Ticket with a Mandate", "ST-3 a stopped Ticket has nothing", func(s *orchestrator.State) {

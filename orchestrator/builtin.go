@@ -47,7 +47,7 @@ func (b Builtin) Consider(_ context.Context, h Handout) ([]Routed, error) {
 }
 
 func (b Builtin) candidate(h Handout, m Message) []Routed {
-	active := h.active()
+	active := h.active(m.Thread)
 	switch {
 	case m.Admission.Strength != gate.Explicit:
 		return []Routed{b.evaluate(h, m)}
@@ -87,10 +87,15 @@ func (h *Handout) executor(m Message) string {
 	return gate.DefaultExecutor
 }
 
-// active are the Thread's active own Tickets, the newest activity first.
-func (h *Handout) active() []Ticket {
+// TicketsOf are the Tickets that have a Thread of the hand-out as their own.
+func (h *Handout) TicketsOf(id gate.ThreadID) []Ticket {
+	return slices.DeleteFunc(slices.Clone(h.Tickets), func(t Ticket) bool { return !t.owns(id) })
+}
+
+// active are a Thread's active own Tickets, the newest activity first.
+func (h *Handout) active(id gate.ThreadID) []Ticket {
 	var list []Ticket
-	for _, t := range h.Tickets {
+	for _, t := range h.TicketsOf(id) {
 		if t.Active() {
 			list = append(list, t)
 		}
@@ -101,7 +106,7 @@ func (h *Handout) active() []Ticket {
 
 // stop stops the active Tickets whose requester speaks, else the only one.
 func (b Builtin) stop(h Handout, m Message) []Routed {
-	active := h.active()
+	active := h.active(m.Thread)
 	own := slices.DeleteFunc(slices.Clone(active), func(t Ticket) bool {
 		return t.Mandate.Source != m.Source || !t.Mandate.Sender.Same(m.Sender)
 	})

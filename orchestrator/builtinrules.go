@@ -19,7 +19,7 @@ func (b Builtin) evaluate(h Handout, m Message) Routed {
 			first = rule
 		}
 	}
-	active := h.active()
+	active := h.active(m.Thread)
 	switch {
 	case first == nil:
 		r.Item = Item{Trigger: m.ID, Action: ActIgnore, Reason: "no rule matches"}

@@ -35,7 +35,7 @@ func TestBuiltinJudgesInferredCandidates(t *testing.T) {
 	}
 	off := rule("off", "panic")
 	off.Enabled = false
-	ticket := orchestrator.Ticket{ID: "t1", State: orchestrator.TicketActive}
+	ticket := orchestrator.Ticket{ID: "t1", State: orchestrator.TicketActive, Subs: []orchestrator.Subscription{{Kind: orchestrator.SubOwn}}}
 	rows := []struct {
 		rule    string
 		rules   []gate.Rule

@@ -8,55 +8,49 @@ import (
 )
 
 // FormEval puts the waiting candidates of a Thread into one Eval and hands it
-// to the driver's session: its time limit runs from now (EV-1, EV-3). While
-// the Thread has an Eval under way it changes nothing, unless the Policy
-// changed: then the Eval is discarded, and its candidates go into the new one.
-func FormEval(s State, id gate.ThreadID, session string, f Facts) Changes {
+// to the driver's session: its time limit runs from now (EV-1, EV-3). Where only
+// inferred ones wait, those of the Threads beside come with them, up to 20
+// Threads. While the Thread has an Eval under way it changes nothing, unless the
+// Policy changed: then the Eval is discarded, and its candidates go into new
+// ones.
+func FormEval(s State, id gate.ThreadID, beside []gate.ThreadID, session string, f Facts) Changes {
 	w := begin(s, f)
 	th := w.threads[id]
 	if th == nil {
 		return w.done()
 	}
 	if e := w.evals[th.Eval]; e != nil && e.PolicyVersion != f.Policy.Version {
-		w.discard(e, th)
+		w.discard(e, id)
 	}
 	if th.Eval == "" && !w.Pauses.Hold(th.Source) {
-		w.formEval(th, session)
+		w.formEval(th, beside, session)
 	}
 	return w.done()
 }
 
-// discard ends an Eval that runs under an old Policy version (EV-6): each
-// undecided Trigger gets an unavailable Decision and goes back, first in line.
-func (w *work) discard(e *Eval, th *Thread) {
-	for _, id := range e.Undecided {
-		m := w.messages[id]
-		if m == nil {
-			continue
-		}
-		w.undecided(e, th, m, e.PolicyVersion, "the policy changed")
-		m.State = StateQueued
-	}
-	th.Queue = append(e.Undecided, th.Queue...)
-	e.Undecided, th.Eval = nil, ""
-	w.undeadline(e)
-}
-
-func (w *work) formEval(th *Thread, session string) {
+func (w *work) formEval(th *Thread, beside []gate.ThreadID, session string) {
 	candidates := w.stillAdmitted(th)
 	if len(candidates) == 0 {
 		return
 	}
 	e := &Eval{
-		ID: gate.EvalID(w.NewID("evl_")), Thread: th.ID, Undecided: candidates,
-		PolicyVersion: w.Policy.Version, Session: session,
+		ID: gate.EvalID(w.NewID("evl_")), Thread: th.ID, PolicyVersion: w.Policy.Version, Session: session,
 		DeliveredAt: w.Now, Deadline: w.Now.Add(w.Settings.EvalTimeout),
 	}
+	w.enter(e, th, candidates)
+	if w.onlyInferred(th, candidates) {
+		w.bundle(e, th, beside)
+	}
+	w.evals[e.ID] = e
+	w.c.Due = append(w.c.Due, approvals.Due{Kind: DueEvalDeadline, Key: string(e.ID), At: e.Deadline})
+}
+
+// enter puts candidates of a Thread into an Eval.
+func (w *work) enter(e *Eval, th *Thread, candidates []gate.TriggerID) {
 	for _, c := range candidates {
 		w.messages[c].State = StateEvaluating
 	}
-	w.evals[e.ID], th.Eval = e, e.ID
-	w.c.Due = append(w.c.Due, approvals.Due{Kind: DueEvalDeadline, Key: string(e.ID), At: e.Deadline})
+	e.Undecided, th.Eval = append(e.Undecided, candidates...), e.ID
 }
 
 // stillAdmitted empties the queue and computes the admission of its candidates
@@ -87,14 +81,17 @@ func (w *work) stillAdmitted(th *Thread) []gate.TriggerID {
 func (w *work) rank(id gate.TriggerID) int {
 	switch m := w.messages[id]; {
 	case m == nil:
-		return 2
+		return rankInferred
 	case w.Settings.stopWord(m.Plain):
 		return 0
 	case m.Admission.Strength == gate.Explicit:
 		return 1
 	}
-	return 2
+	return rankInferred
 }
+
+// rankInferred is the last rank.
+const rankInferred = 2
 
 // fall makes a candidate that is admitted no more not_admitted.
 func (w *work) fall(m *Message) {
@@ -103,20 +100,23 @@ func (w *work) fall(m *Message) {
 	w.refuse(m)
 }
 
-// decided takes a candidate out of its Eval. The last one ends the Eval; what
-// was queued meanwhile is due at once.
+// decided takes a candidate out of its Eval. The last one ends the Eval, and
+// the last one of a Thread that came with others takes that Thread out; what was
+// queued meanwhile is due at once.
 func (w *work) decided(m *Message, th *Thread) {
 	e := w.evals[th.Eval]
 	if e == nil || !slices.Contains(e.Undecided, m.ID) {
 		return
 	}
 	e.Undecided, e.Decided = drop(e.Undecided, m.ID), append(e.Decided, m.ID)
-	if e.Open() {
-		return
+	switch {
+	case !e.Open():
+		w.dissolve(e)
+		w.dueEvals(e, "")
+	case th.ID != e.Thread && len(w.inEval(th)) == 0:
+		e.More, th.Eval = drop(e.More, th.ID), ""
+		w.dueEval(th)
 	}
-	th.Eval = ""
-	w.undeadline(e)
-	w.dueEval(th)
 }
 
 // AckNotices forgets follow-up notices that the main Session has seen (RO-7).

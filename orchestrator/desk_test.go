@@ -20,7 +20,7 @@ import (
 // count up as they are made: t1, e1, d1.
 //
 //	say m1 A lin@ [stop|/new|text] [root=m2] [by=op: replayed] [ago=3h]   lin is listed, wang is not, bot is, ci has no sender
-//	eval A · expire A · fail A · return A · again A m1 m2 · dismiss A · toeval m1
+//	eval A [B …] · expire A · fail A · return A · again A m1 m2 · dismiss A · toeval m1
 //	notices A m1 · resume t1 · halt t1
 //	accept m1 [x=codex] · attach m1 t1 · stop m1 t1 · ignore m1 · requeue m1
 //	        note t1 · [judged|missing|doubled|unknown|silently|unmatched] [silent] [v=2] [e=e1] [public=sorry]
@@ -87,7 +87,13 @@ func (d *desk) line(w []string) {
 	case "arrive":
 		d.move(move{kind: mvArrive, message: id})
 	case "eval":
-		d.move(move{kind: mvForm, thread: gate.ThreadID(arg[0])})
+		mv := move{kind: mvForm, thread: gate.ThreadID(arg[0])}
+		for _, id := range arg[1:] {
+			if id != "" {
+				mv.beside = append(mv.beside, gate.ThreadID(id))
+			}
+		}
+		d.move(mv)
 	case "expire", "fail", "return", "again", "dismiss", "toeval":
 		d.considered(w[0], arg)
 	case "notices":
@@ -551,6 +557,12 @@ func (d *desk) lookThread(id gate.ThreadID, field string) string {
 		return join2(th.Notices)
 	case "eval":
 		return join2(d.s.Evals[th.Eval].Undecided)
+	case "bundle":
+		e, ok := d.s.Evals[th.Eval]
+		if !ok {
+			return ""
+		}
+		return join2(e.Threads())
 	case "tickets":
 		return list(th.Tickets, func(k orchestrator.ThreadTicket) string { return string(k.Ticket) + ":" + string(k.Kind) })
 	case "latest":

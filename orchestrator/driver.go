@@ -4,15 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gatehouse-bot/gatehouse/approvals"
 	"github.com/gatehouse-bot/gatehouse/gate"
 )
 
-// Handout is an Eval as the driver sees it: the candidates and notices of one
-// Thread, and the Tickets that have the Thread.
+// Handout is an Eval as the driver sees it: its candidates, the notices of the
+// Thread that was claimed, and the Tickets that have one of its Threads as their
+// own. A Thread whose Eval goes by another one has only its notices.
 type Handout struct {
+	// Thread is the one that was claimed.
 	Thread        Thread
 	Eval          *Eval // nil: only notices
 	PolicyVersion int
@@ -57,7 +60,11 @@ type Considerer struct {
 // considered again (EV-7).
 func (c *Considerer) Handle(ctx context.Context, claim Claim) error {
 	id := gate.ThreadID(claim.Key)
-	if err := c.Service.FormEval(ctx, id, c.Session); err != nil {
+	beside, err := c.Service.beside(ctx, claim)
+	if err != nil {
+		return err
+	}
+	if err := c.Service.FormEval(ctx, id, beside, c.Session); err != nil {
 		return fmt.Errorf("form eval of %s: %w", id, err)
 	}
 	for left := 1; left > 0; {
@@ -172,7 +179,9 @@ func (s *Service) handout(ctx context.Context, id gate.ThreadID) (Handout, error
 	}
 	th := st.Threads[id]
 	h := Handout{Thread: th, PolicyVersion: f.Policy.Version, Policy: f.Policy, Listed: map[gate.TriggerID]bool{}}
-	if e, ok := st.Evals[th.Eval]; ok {
+	threads := []gate.ThreadID{id}
+	if e, ok := st.Evals[th.Eval]; ok && e.Thread == id {
+		threads = e.Threads()
 		h.Eval, h.PolicyVersion = &e, e.PolicyVersion
 		h.Candidates = pick(st.Messages, e.Undecided)
 		for _, m := range h.Candidates {
@@ -180,8 +189,8 @@ func (s *Service) handout(ctx context.Context, id gate.ThreadID) (Handout, error
 		}
 	}
 	h.Notices = pick(st.Messages, th.Notices)
-	for _, k := range th.Tickets {
-		if t, ok := st.Tickets[k.Ticket]; ok && k.Kind == SubOwn {
+	for _, id := range sortedKeys(st.Tickets) {
+		if t := st.Tickets[id]; slices.ContainsFunc(threads, t.owns) {
 			h.Tickets = append(h.Tickets, t)
 		}
 	}

@@ -39,7 +39,7 @@ func evalState(t *testing.T) (orchestrator.State, orchestrator.Facts, gate.EvalI
 	s, f, m := emptyState(), smallFacts(epoch), said("m1", "Alin@")
 	s.Messages["m1"] = m
 	s = apply(s, orchestrator.Arrive(s, "m1", f))
-	s = apply(s, orchestrator.FormEval(s, "A", "main", f))
+	s = apply(s, orchestrator.FormEval(s, "A", nil, "main", f))
 	id := s.Threads["A"].Eval
 	if id == "" {
 		t.Fatal("no Eval is under way")

@@ -20,10 +20,17 @@ const (
 	ActNote Action = "note"
 )
 
-// Eval is the consideration of a Thread's waiting candidates (EV-1).
+// Eval is the consideration of waiting candidates: of one Thread, or of up to
+// 20 Threads of one Feishu chat on which only inferred ones wait (EV-1).
 type Eval struct {
-	ID     gate.EvalID   `json:"id"`
+	ID gate.EvalID `json:"id"`
+	// Thread is the one that was claimed. The Eval is handed out, and given
+	// again, by it, and it has the Eval to the end.
 	Thread gate.ThreadID `json:"thread"`
+	// More are the other Threads. One whose candidates are all decided leaves,
+	// so that what is said on it next need not wait for the rest. An Eval of an
+	// older gateway has none.
+	More []gate.ThreadID `json:"more,omitempty"`
 	// Undecided are the candidates that still need an item (EV-3a).
 	Undecided     []gate.TriggerID `json:"undecided"`
 	Decided       []gate.TriggerID `json:"decided,omitempty"`
@@ -39,6 +46,9 @@ type Eval struct {
 
 // Open reports whether a candidate is still undecided.
 func (e *Eval) Open() bool { return len(e.Undecided) > 0 }
+
+// Threads are those that have the Eval, the claimed one first.
+func (e *Eval) Threads() []gate.ThreadID { return append([]gate.ThreadID{e.Thread}, e.More...) }
 
 // DecisionID is "dec_" and a UUIDv7.
 type DecisionID string

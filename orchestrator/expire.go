@@ -3,7 +3,6 @@ package orchestrator
 import (
 	"slices"
 
-	"github.com/gatehouse-bot/gatehouse/approvals"
 	"github.com/gatehouse-bot/gatehouse/gate"
 )
 
@@ -17,16 +16,15 @@ const maxExpiries = 3
 // discarded instead, which counts as no expiry (EV-6).
 func ExpireEval(s State, id gate.EvalID, f Facts) Changes {
 	w := begin(s, f)
-	e, th := w.underWay(id)
+	e := w.underWay(id)
 	switch {
 	case e == nil:
 	case f.Now.Before(e.Deadline):
 		w.c.Next = e.Deadline
 	case e.PolicyVersion != f.Policy.Version:
-		w.discard(e, th)
-		w.dueEval(th)
+		w.discard(e, "")
 	default:
-		w.putBack(e, th, func(m *Message) bool {
+		w.putBack(e, func(m *Message) bool {
 			m.Expiries++
 			return m.Expiries < maxExpiries
 		}, "it was not decided in time, three times in a row")
@@ -38,8 +36,8 @@ func ExpireEval(s State, id gate.EvalID, f Facts) Changes {
 // invalid (EV-5). What is undecided is recorded as unavailable.
 func FailEval(s State, id gate.EvalID, reason string, f Facts) Changes {
 	w := begin(s, f)
-	if e, th := w.underWay(id); e != nil {
-		w.putBack(e, th, func(*Message) bool { return false }, reason)
+	if e := w.underWay(id); e != nil {
+		w.putBack(e, func(*Message) bool { return false }, reason)
 	}
 	return w.done()
 }
@@ -48,8 +46,8 @@ func FailEval(s State, id gate.EvalID, reason string, f Facts) Changes {
 // not delivered, so that nothing is decided and nothing expires.
 func ReturnEval(s State, id gate.EvalID, f Facts) Changes {
 	w := begin(s, f)
-	if e, th := w.underWay(id); e != nil {
-		w.putBack(e, th, func(*Message) bool { return true }, "")
+	if e := w.underWay(id); e != nil {
+		w.putBack(e, func(*Message) bool { return true }, "")
 	}
 	return w.done()
 }
@@ -57,54 +55,64 @@ func ReturnEval(s State, id gate.EvalID, f Facts) Changes {
 // MarkEval notes whether an Eval is to be given to its session again (EV-5).
 func MarkEval(s State, id gate.EvalID, again bool, f Facts) Changes {
 	w := begin(s, f)
-	if e, _ := w.underWay(id); e != nil {
+	if e := w.underWay(id); e != nil {
 		e.Again = again
 	}
 	return w.done()
 }
 
-// underWay returns the Eval and its Thread while it is under way.
-func (w *work) underWay(id gate.EvalID) (*Eval, *Thread) {
+// underWay returns the Eval while it is under way.
+func (w *work) underWay(id gate.EvalID) *Eval {
 	e := w.evals[id]
 	if e == nil || !e.Open() {
-		return nil, nil
+		return nil
 	}
-	th := w.threads[e.Thread]
-	if th == nil || th.Eval != id {
-		return nil, nil
+	if th := w.threads[e.Thread]; th == nil || th.Eval != id {
+		return nil
 	}
-	return e, th
+	return e
+}
+
+// discard ends an Eval that runs under an old Policy version (EV-6): each
+// undecided Trigger gets an unavailable Decision and goes back, first in line.
+// Its Threads are due again, except one.
+func (w *work) discard(e *Eval, but gate.ThreadID) {
+	var back []gate.TriggerID
+	for _, id := range w.dissolve(e) {
+		if m := w.messages[id]; m != nil {
+			w.undecided(e, m, "the policy changed")
+			back = append(back, id)
+		}
+	}
+	w.putFirst(back)
+	w.dueEvals(e, but)
 }
 
 // putBack ends an Eval: what may try again goes first in line, the rest is
 // recorded as unavailable for the reason.
-func (w *work) putBack(e *Eval, th *Thread, again func(*Message) bool, reason string) {
-	undecided := e.Undecided
-	e.Undecided, th.Eval = nil, ""
-	w.undeadline(e)
+func (w *work) putBack(e *Eval, again func(*Message) bool, reason string) {
 	var back []gate.TriggerID
-	for _, id := range undecided {
+	for _, id := range w.dissolve(e) {
 		m := w.messages[id]
 		switch {
 		case m == nil:
 		case again(m):
-			m.State = StateQueued
 			back = append(back, id)
 		default:
 			e.Decided = append(e.Decided, id)
-			w.unavailable(e, th, m, reason)
+			w.unavailable(e, m, reason)
 		}
 	}
-	th.Queue = append(back, th.Queue...)
-	w.log("eval.put_back", "", map[string]any{"eval": e.ID, "thread": th.ID, "triggers": back})
-	w.dueEval(th)
+	w.putFirst(back)
+	w.log("eval.put_back", "", map[string]any{"eval": e.ID, "thread": e.Thread, "triggers": back})
+	w.dueEvals(e, "")
 }
 
 // unavailable records that nobody decided, and does not put the candidate
 // back. An explicit request is told so (OUT-6); what waited with it goes to
 // the gate (SU-8).
-func (w *work) unavailable(e *Eval, th *Thread, m *Message, reason string) {
-	d := w.undecided(e, th, m, e.PolicyVersion, reason)
+func (w *work) unavailable(e *Eval, m *Message, reason string) {
+	d := w.undecided(e, m, reason)
 	m.State, m.Expiries = StateDecided, 0
 	m.Decided = append(m.Decided, Decided{Decision: d, At: w.Now})
 	w.settleWith(m, nil)
@@ -114,11 +122,12 @@ func (w *work) unavailable(e *Eval, th *Thread, m *Message, reason string) {
 }
 
 // undecided appends the unavailable Decision of a Trigger.
-func (w *work) undecided(e *Eval, th *Thread, m *Message, version int, reason string) DecisionID {
+func (w *work) undecided(e *Eval, m *Message, reason string) DecisionID {
+	th := w.thread(m)
 	d := Decision{
 		ID: DecisionID(w.NewID("dec_")), Eval: e.ID, Thread: th.ID, Trigger: m.ID,
 		Outcome: Unavailable, Strength: m.Admission.Strength, Basis: m.Admission.Basis,
-		PolicyVersion: version, Reason: reason, By: ByGateway, At: w.Now,
+		PolicyVersion: e.PolicyVersion, Reason: reason, By: ByGateway, At: w.Now,
 	}
 	w.c.Decisions = append(w.c.Decisions, d)
 	th.Latest, th.LastActivity = &d, w.Now
@@ -127,11 +136,6 @@ func (w *work) undecided(e *Eval, th *Thread, m *Message, version int, reason st
 
 // evalLines are the lines of due Evals by the rank of a candidate (EV-1).
 var evalLines = EvalLines() //nolint:gochecknoglobals // a read-only table
-
-// undeadline cancels the deadline of an Eval that is over.
-func (w *work) undeadline(e *Eval) {
-	w.c.Cancel = append(w.c.Cancel, approvals.Due{Kind: DueEvalDeadline, Key: string(e.ID)})
-}
 
 // dueEval makes a Thread's queue due in the line of its first candidate
 // (EV-1).

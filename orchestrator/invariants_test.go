@@ -53,7 +53,7 @@ type places struct{ queue, with, eval, waiting int }
 func placesOf(s *orchestrator.State, m *orchestrator.Message) (p places) {
 	for id, th := range s.Threads {
 		here := places{queue: count(th.Queue, m.ID), with: count(th.Companions, m.ID)}
-		if e, ok := s.Evals[th.Eval]; ok {
+		if e, ok := s.Evals[th.Eval]; ok && id == m.Thread {
 			here.eval = count(e.Undecided, m.ID)
 		}
 		if id != m.Thread && here != (places{}) {
@@ -116,18 +116,24 @@ func onePlace(s *orchestrator.State) error {
 
 func oneEval(s *orchestrator.State) error {
 	for id, e := range s.Evals {
-		if th := s.Threads[e.Thread]; th.Eval != id || !e.Open() {
-			return fmt.Errorf("eval %s of %s is not the one under way (%q), or empty", id, e.Thread, th.Eval)
+		if !e.Open() || len(e.More) >= 20 {
+			return fmt.Errorf("eval %s has %d undecided, of %d threads", id, len(e.Undecided), len(e.More)+1)
+		}
+		for _, on := range e.Threads() {
+			if th := s.Threads[on]; th.Eval != id || count(e.Threads(), on) != 1 {
+				return fmt.Errorf("eval %s of %v is not the one under way on %s (%q)", id, e.Threads(), on, th.Eval)
+			}
 		}
 		for _, u := range e.Undecided {
-			if m := s.Messages[u]; m.State != orchestrator.StateEvaluating || m.Thread != e.Thread {
+			m := s.Messages[u]
+			if m.State != orchestrator.StateEvaluating || !slices.Contains(e.Threads(), m.Thread) {
 				return fmt.Errorf("%s is undecided in %s, but %s on %s", u, id, m.State, m.Thread)
 			}
 		}
 	}
 	for id, th := range s.Threads {
-		if _, ok := s.Evals[th.Eval]; th.Eval != "" && !ok {
-			return fmt.Errorf("thread %s has an eval that is over", id)
+		if e, ok := s.Evals[th.Eval]; th.Eval != "" && (!ok || !slices.Contains(e.Threads(), id)) {
+			return fmt.Errorf("thread %s has an eval that is over, or of others: %v", id, e.Threads())
 		}
 	}
 	return nil
@@ -281,6 +287,28 @@ var stepRules = []stepRule{
 	{"DE-10 a question that was closed is due for its asker", settledDue},
 	{"TR-1 what was received stays", nothingVanishes},
 	{"no lost wake-up", noLostWake},
+	{"EV-1 only inferred candidates come with those of other Threads", bundlesInferred},
+}
+
+func bundlesInferred(st *step) error {
+	if st.move.kind != mvForm {
+		return nil
+	}
+	e := st.after.Evals[st.after.Threads[st.move.thread].Eval]
+	if _, was := st.before.Evals[e.ID]; was || len(e.More) == 0 {
+		return nil
+	}
+	for _, on := range e.Threads() {
+		if n := st.after.Threads[on].Notices; len(n) > 0 {
+			return fmt.Errorf("%s came with others, and has notices %v", on, n)
+		}
+	}
+	for _, id := range e.Undecided {
+		if m := st.after.Messages[id]; m.Admission.Strength != gate.Inferred || m.Place.Chat != st.after.Threads[e.Thread].Place.Chat {
+			return fmt.Errorf("%s of %s is %v, and came with others", id, m.Place.Chat, m.Admission.Strength)
+		}
+	}
+	return nil
 }
 
 func decisionsOnOwned(st *step) error {

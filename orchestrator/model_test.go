@@ -55,6 +55,8 @@ var (
 		{name: "two owners of a stop", start: "Alin@ Alin@", says: "Alin!", moves: "s d"},
 		{name: "two owners that end", start: "Alin@ Alin@", says: "Alin Alin!", moves: "d"},
 		{name: "an executor and what it covers", start: "Alin@", says: "Alin Awang", moves: "a d f t u", tickets: 1},
+		{name: "inferred threads of one chat", says: "Abot@ Bbot@ Blin@", moves: "b e", tickets: 1, all: true},
+		{name: "inferred threads of one chat that are put back", says: "Abot@ Bbot@ Bbot@", moves: "b r", tickets: 1, all: true},
 		{name: "an executor that asks", start: "Alin@", says: "Alin", moves: "h t q s", tickets: 1},
 
 		{name: "long: a stop word that is put back", says: "Alin@ Alin!", moves: "h s r"},
@@ -262,6 +264,9 @@ func (x *search) facts(n *node, mv move) orchestrator.Facts {
 			now = t.ActiveAt.Add(time.Second)
 		}
 	}
+	if mv.kind == mvExpire {
+		now = now.Add(time.Hour)
+	}
 	f := smallFacts(now)
 	src := *f.Sources["fs"]
 	src.Enabled, src.ListedFollowUps = !n.env.off, x.u.strict
@@ -328,9 +333,10 @@ func (x *search) asked(n *node) []approvals.Question {
 
 // does reports whether the world has the moves of a letter:
 //
-//	a  ack and reply          d  report done           f  failed, final
-//	h  hand back              q  questions             r  requeue
-//	s  StopByCommand          t  turn_end              u  every upto
+//	a  ack and reply          b  Threads in one Eval   d  report done
+//	e  expire, return         f  failed, final         h  hand back
+//	q  questions              r  requeue               s  StopByCommand
+//	t  turn_end               u  every upto
 func (x *search) does(letter string) bool { return strings.Contains(x.u.moves, letter) }
 
 func (x *search) ticketIDs(s *orchestrator.State) []gate.TicketID {
@@ -349,6 +355,12 @@ func (x *search) moves(n *node) []move {
 		rec := n.s.Threads[th]
 		if len(rec.Queue) > 0 {
 			list = append(list, move{kind: mvForm, thread: th})
+		}
+		if other := map[gate.ThreadID]gate.ThreadID{"A": "B", "B": "A"}[th]; x.does("b") && len(rec.Queue) > 0 {
+			list = append(list, move{kind: mvForm, thread: th, beside: []gate.ThreadID{other}})
+		}
+		if e := n.s.Evals[rec.Eval]; x.does("e") && e.Thread == th {
+			list = append(list, move{kind: mvExpire, thread: th}, move{kind: mvReturn, thread: th})
 		}
 		if len(rec.Notices) > 0 && x.does("n") {
 			list = append(list, move{kind: mvAckNote, thread: th, seen: slices.Clone(rec.Notices)})
@@ -480,7 +492,7 @@ func (n *node) key() string {
 	b.Grow(256)
 	for _, id := range sortedIDs(n.s.Messages) {
 		m := n.s.Messages[id]
-		b.WriteString("|" + string(id) + string(m.State) + string(m.With) + m.Standing.String() + strconv.Itoa(m.Requeues))
+		b.WriteString("|" + string(id) + string(m.State) + string(m.With) + m.Standing.String() + strconv.Itoa(m.Requeues*10+m.Expiries))
 		if m.State == orchestrator.StateQueued || m.State == orchestrator.StateEvaluating {
 			b.WriteString(m.Admission.Strength.String())
 		}
@@ -493,7 +505,10 @@ func (n *node) key() string {
 	}
 	for _, id := range sortedIDs(n.s.Threads) {
 		th := n.s.Threads[id]
-		b.WriteString("|" + string(id) + join(th.Queue) + join(th.Companions) + join(sorted(th.Notices)) + join(n.s.Evals[th.Eval].Undecided))
+		b.WriteString("|" + string(id) + join(th.Queue) + join(th.Companions) + join(sorted(th.Notices)))
+		if e, ok := n.s.Evals[th.Eval]; ok {
+			b.WriteString(join(e.Threads()) + join(e.Undecided))
+		}
 	}
 	ids := sortedIDs(n.s.Tickets)
 	for _, id := range ids {

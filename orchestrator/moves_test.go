@@ -39,6 +39,7 @@ type move struct {
 	message  gate.TriggerID
 	of       gate.TriggerID // mvChanged: what the news message is of
 	thread   gate.ThreadID
+	beside   []gate.ThreadID // mvForm: what may come with it
 	ticket   gate.TicketID
 	seen     []gate.TriggerID
 	item     orchestrator.Item
@@ -55,7 +56,7 @@ func (m move) String() string {
 	case mvArrive:
 		return fmt.Sprintf("Arrive(%s)", m.message)
 	case mvForm:
-		return fmt.Sprintf("FormEval(%s)", m.thread)
+		return fmt.Sprintf("FormEval(%s %s)", m.thread, m.beside)
 	case mvAckNote:
 		return fmt.Sprintf("AckNotices(%s, %v)", m.thread, m.seen)
 	case mvRoute:
@@ -89,7 +90,7 @@ func (m move) run(s orchestrator.State, f orchestrator.Facts) (c orchestrator.Ch
 	case mvChanged:
 		c = orchestrator.Changed(s, m.message, m.of, f)
 	case mvForm:
-		c = orchestrator.FormEval(s, m.thread, "main", f)
+		c = orchestrator.FormEval(s, m.thread, m.beside, "main", f)
 	case mvAckNote:
 		c = orchestrator.AckNotices(s, m.thread, m.seen, f)
 	case mvRoute:

@@ -9,7 +9,7 @@ import (
 )
 
 // neighbourhood loads the records named and all that hang together with them:
-// a message's Thread and owners, a Thread's Tickets, candidates and Eval, a
+// a message's Thread and owners, a Thread's Tickets, candidates and Eval, an Eval's Threads, a
 // Ticket's messages and open questions. A transition finds there all that it
 // may look at or change.
 func neighbourhood(ctx context.Context, store States, want Want) (State, error) {
@@ -66,7 +66,7 @@ func (s *State) neighbours() Want {
 	}
 	for _, e := range s.Evals {
 		w.Messages = append(w.Messages, e.Undecided...)
-		w.Threads = append(w.Threads, e.Thread)
+		w.Threads = append(w.Threads, e.Threads()...)
 	}
 	for _, c := range s.Chats {
 		w.Threads = append(w.Threads, c.Open)

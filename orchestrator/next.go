@@ -105,10 +105,14 @@ func (s *Service) next(ctx context.Context, session string) (Handout, bool, erro
 // acknowledged.
 func (s *Service) takeEval(ctx context.Context, c Claim, session string) (Handout, bool, error) {
 	id := gate.ThreadID(c.Key)
+	beside, err := s.beside(ctx, c)
+	if err != nil {
+		return Handout{}, false, err
+	}
 	var formed bool
 	var notices int
-	err := s.transact(ctx, Want{Threads: []gate.ThreadID{id}}, func(st State, f Facts) Changes {
-		ch := FormEval(st, id, session, f)
+	err = s.transact(ctx, Want{Threads: append([]gate.ThreadID{id}, beside...)}, func(st State, f Facts) Changes {
+		ch := FormEval(st, id, beside, session, f)
 		formed, notices = formedOne(ch.Evals), len(st.Threads[id].Notices)
 		ch.Claim = &c
 		if notices > 0 {
@@ -129,6 +133,38 @@ func (s *Service) takeEval(ctx context.Context, c Claim, session string) (Handou
 		h.Eval, h.Candidates = nil, nil // another session has it
 	}
 	return h, err == nil && (h.Eval != nil || len(h.Notices) > 0), err
+}
+
+// lookBeside bounds how many Threads are looked at for one bundle.
+const lookBeside = 200
+
+// beside names Threads of the claimed one's chat whose inferred candidates wait
+// too, so that they can come with it (EV-1). Where anything else waits on the
+// claimed Thread there are none.
+func (s *Service) beside(ctx context.Context, c Claim) ([]gate.ThreadID, error) {
+	if c.Kind != DueEvalLater {
+		return nil, nil
+	}
+	keys, err := s.Store.Waiting(ctx, c.Kind, s.Now(), lookBeside)
+	if err != nil {
+		return nil, fmt.Errorf("look beside %s: %w", c.Key, err)
+	}
+	w := Want{Threads: []gate.ThreadID{gate.ThreadID(c.Key)}}
+	for _, key := range keys {
+		w.Threads = append(w.Threads, gate.ThreadID(key))
+	}
+	st, err := s.Store.Load(ctx, w)
+	if err != nil {
+		return nil, fmt.Errorf("load threads beside %s: %w", c.Key, err)
+	}
+	th := st.Threads[w.Threads[0]]
+	var ids []gate.ThreadID
+	for _, id := range w.Threads[1:] {
+		if o, ok := st.Threads[id]; ok && len(ids) < maxBundle && besides(s.Sources[th.Source], &th, &o) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
 }
 
 // formedOne: a new Eval is among them.
@@ -162,7 +198,7 @@ func (s *Service) redeliver(ctx context.Context, session string) (h Handout, ok 
 		if err := s.mark(ctx, e.ID, false); err != nil {
 			return false, err
 		}
-		if err := s.FormEval(ctx, e.Thread, session); err != nil {
+		if err := s.FormEval(ctx, e.Thread, nil, session); err != nil {
 			return false, fmt.Errorf("form eval of %s: %w", e.Thread, err)
 		}
 		h, err = s.handout(ctx, e.Thread)

@@ -24,7 +24,7 @@ func PolicyChanged(s State, id gate.TicketID, told int, old *gate.Policy, f Fact
 // told is the Policy version that the Ticket's Executor knows of.
 func (t *Ticket) told() int { return max(t.Told, t.Mandate.PolicyVersion) }
 
-// DiscardStale ends the Eval of a Thread that runs under an old Policy version
+// DiscardStale ends the Eval of a Thread, and of those in it with it, that runs under an old Policy version
 // and puts its undecided Triggers back (PV-3, EV-6).
 func DiscardStale(s State, id gate.ThreadID, f Facts) Changes {
 	w := begin(s, f)
@@ -33,8 +33,7 @@ func DiscardStale(s State, id gate.ThreadID, f Facts) Changes {
 		return w.done()
 	}
 	if e := w.evals[th.Eval]; e != nil && e.PolicyVersion != f.Policy.Version {
-		w.discard(e, th)
-		w.due(DueEval, string(id))
+		w.discard(e, "")
 	}
 	return w.done()
 }

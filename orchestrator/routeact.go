@@ -195,11 +195,7 @@ func (w *work) note(it Item) Result {
 // verdict: the main Session decided something on the Thread, so that the count
 // of expiries in a row starts anew (EV-4).
 func (w *work) verdict(th *Thread) {
-	undecided := slices.Clone(th.Queue)
-	if e := w.evals[th.Eval]; e != nil {
-		undecided = append(undecided, e.Undecided...)
-	}
-	for _, id := range undecided {
+	for _, id := range append(w.inEval(th), th.Queue...) {
 		if m := w.messages[id]; m != nil {
 			m.Expiries = 0
 		}
@@ -214,8 +210,7 @@ func (w *work) outdated(m *Message) {
 		return
 	}
 	if e := w.evals[th.Eval]; e != nil && e.PolicyVersion != w.Policy.Version {
-		w.discard(e, th)
-		w.dueEval(th)
+		w.discard(e, "")
 	}
 }
 

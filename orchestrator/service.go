@@ -216,9 +216,9 @@ func (s *Service) directRoot(ctx context.Context, m *Message) (gate.TriggerID, e
 }
 
 // FormEval carries out FormEval.
-func (s *Service) FormEval(ctx context.Context, id gate.ThreadID, session string) error {
-	return s.transact(ctx, Want{Threads: []gate.ThreadID{id}}, func(st State, f Facts) Changes {
-		return FormEval(st, id, session, f)
+func (s *Service) FormEval(ctx context.Context, id gate.ThreadID, beside []gate.ThreadID, session string) error {
+	return s.transact(ctx, Want{Threads: append([]gate.ThreadID{id}, beside...)}, func(st State, f Facts) Changes {
+		return FormEval(st, id, beside, session, f)
 	})
 }
 

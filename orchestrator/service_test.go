@@ -77,7 +77,7 @@ func TestRouteByEvalAlone(t *testing.T) {
 	h.arrive(words{from: listed, text: "one", mention: true, id: "om_1"})
 	h.arrive(words{from: listed, text: "not that, this", mention: true, root: "om_1", id: "om_2"})
 	const thread = gate.ThreadID("feishu~" + chat + "~om_1")
-	if err := h.svc.FormEval(t.Context(), thread, "main"); err != nil {
+	if err := h.svc.FormEval(t.Context(), thread, nil, "main"); err != nil {
 		t.Fatalf("FormEval: %v", err)
 	}
 	st, err := h.store.Load(t.Context(), orchestrator.Want{Threads: []gate.ThreadID{thread}})
@@ -180,7 +180,7 @@ func TestRefusedIsNotKept(t *testing.T) {
 			s.Messages["m1"] = m
 			s = apply(s, orchestrator.Arrive(s, "m1", f))
 			c.before(&f)
-			s = apply(s, orchestrator.FormEval(s, "A", "main", f))
+			s = apply(s, orchestrator.FormEval(s, "A", nil, "main", f))
 			m = s.Messages["m1"]
 			if got := strings.Join([]string{m.Title, m.Text, m.Plain, m.Raw}, "/"); m.State != c.state || got != c.kept {
 				t.Errorf("Arrive(m1) = %s with %q, want %s with %q", m.State, got, c.state, c.kept)
@@ -194,7 +194,7 @@ func TestRefusedIsNotKept(t *testing.T) {
 func TestStopWhich(t *testing.T) {
 	t.Parallel()
 	ticket := func(id gate.TicketID, title string) orchestrator.Ticket {
-		return orchestrator.Ticket{ID: id, Title: title, State: orchestrator.TicketActive}
+		return orchestrator.Ticket{ID: id, Title: title, State: orchestrator.TicketActive, Subs: []orchestrator.Subscription{{Kind: orchestrator.SubOwn}}}
 	}
 	m := orchestrator.Message{Trigger: gate.Trigger{ID: "m1", Plain: "Stop!", Sender: gate.Sender{Kind: gate.Person, ID: "ou_1"}}}
 	m.Admission.Strength = gate.Explicit

@@ -202,10 +202,13 @@ type Tallies interface {
 	Tallied(ctx context.Context, sets ...Counts) ([]int, error)
 }
 
-// Evals lists what the main Session holds.
+// Evals lists what the main Session holds, and what waits for it.
 type Evals interface {
 	// OpenEvals returns the Evals under way, the oldest delivery first.
 	OpenEvals(ctx context.Context) ([]Eval, error)
+	// Waiting returns the keys of up to limit pieces of work of a kind that are
+	// due at now and that nobody has claimed, what is due first first (EV-1).
+	Waiting(ctx context.Context, kind approvals.DueKind, now time.Time, limit int) ([]string, error)
 }
 
 // Store is all that the orchestrator asks of a store. storetest holds its

@@ -110,7 +110,7 @@ func (m *Message) clone() *Message {
 
 func (e *Eval) clone() *Eval {
 	c := *e
-	c.Undecided, c.Decided = slices.Clone(e.Undecided), slices.Clone(e.Decided)
+	c.Undecided, c.Decided, c.More = slices.Clone(e.Undecided), slices.Clone(e.Decided), slices.Clone(e.More)
 	return &c
 }
 

@@ -3,9 +3,11 @@ package redisstore
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/gatehouse-bot/gatehouse/approvals"
 	"github.com/gatehouse-bot/gatehouse/orchestrator"
 )
 
@@ -86,6 +88,18 @@ func (s *Store) OpenEvals(ctx context.Context) ([]orchestrator.Eval, error) {
 		}
 	}
 	return out, nil
+}
+
+// Waiting implements orchestrator.Evals. What is claimed stands at the end of
+// its lease.
+func (s *Store) Waiting(ctx context.Context, kind approvals.DueKind, now time.Time, limit int) ([]string, error) {
+	keys, err := s.client.ZRangeArgs(ctx, redis.ZRangeArgs{
+		Key: s.keys.due(kind), ByScore: true, Start: "-inf", Stop: now.UnixMilli(), Count: int64(limit),
+	}).Result()
+	if err != nil {
+		return nil, fmt.Errorf("waiting %s: %w", kind, plain(err))
+	}
+	return keys, nil
 }
 
 // Depths implements orchestrator.Reader. Evals are the Threads that have work

@@ -119,16 +119,13 @@ func (a *api) handed(ctx context.Context, h *orchestrator.Handout) (next, error)
 	if err != nil {
 		return next{}, err
 	}
-	var tickets []orchestrator.CardTicket
-	for i := range h.Tickets {
-		t := show(&h.Tickets[i])
-		tickets = append(tickets, orchestrator.CardTicket{ID: t.ID, Title: t.Title, Brief: t.Brief, State: t.State, Stage: t.Stage})
-	}
-	for i := range h.Candidates {
-		m := &h.Candidates[i]
-		n.Candidates = append(n.Candidates, candidateOf(&orchestrator.Card{
-			Message: *m, Listed: h.Listed[m.ID], Around: a.main.Around(ctx, *m), Tickets: tickets,
-		}))
+	for _, m := range h.Candidates {
+		card := orchestrator.Card{Message: m, Listed: h.Listed[m.ID], Around: a.main.Around(ctx, m)}
+		for _, of := range h.TicketsOf(m.Thread) {
+			t := show(&of)
+			card.Tickets = append(card.Tickets, orchestrator.CardTicket{ID: t.ID, Title: t.Title, Brief: t.Brief, State: t.State, Stage: t.Stage})
+		}
+		n.Candidates = append(n.Candidates, candidateOf(&card))
 	}
 	for i := range h.Notices {
 		m := &h.Notices[i]

@@ -45,7 +45,7 @@ func everything() orchestrator.Changes {
 	msg.Admission.Verdict = gate.Verdict{Strength: gate.Explicit, Basis: gate.Basis{Kind: gate.TableCell, Row: "direct", Cell: gate.UnlistedAddressed}}
 	return orchestrator.Changes{
 		Threads: []orchestrator.Thread{th}, Tickets: []orchestrator.Ticket{tk}, Messages: []orchestrator.Message{msg},
-		Evals: []orchestrator.Eval{{ID: "evl_1", Thread: "th_1", Undecided: []gate.TriggerID{"trg_1"}, Deadline: at}},
+		Evals: []orchestrator.Eval{{ID: "evl_1", Thread: "th_1", More: []gate.ThreadID{"th_2"}, Undecided: []gate.TriggerID{"trg_1"}, Deadline: at}},
 		Chats: []orchestrator.Chat{{Key: "dm:oc_1", Open: "th_1", Opened: 2, LastAt: at}},
 		Questions: []approvals.Question{
 			newQuestion("q1", "tkt_1"),

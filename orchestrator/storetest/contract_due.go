@@ -33,6 +33,7 @@ func duePromises() []promise {
 		{"RS-5 earlier work comes first, of all kinds, up to the limit", claimOrder},
 		{"RS-5 names of one kind do not touch those of another", kindsApart},
 		{"RS-5 wake-ups come with new work", wakes},
+		{"EV-1 what waits is named, the first due first, claimed work is not, up to the limit", namesWaiting},
 	}
 }
 
@@ -70,6 +71,22 @@ func dueBeatsCancel(t *testing.T, b *bench) {
 	b.commit(c)
 	b.nothing(start, orchestrator.DueEval)
 	b.claim(after(time.Minute), orchestrator.DueEval)
+}
+
+func namesWaiting(t *testing.T, b *bench) {
+	names := func(now time.Time, limit int) []string {
+		t.Helper()
+		keys, err := b.Waiting(b.ctx(), orchestrator.DueEval, now, limit)
+		b.equal("Waiting error", err, nil)
+		return keys
+	}
+	b.equal("Waiting of nothing", names(start, 10), []string(nil))
+	b.commit(plan(evalDue("th_1", start), evalDue("th_2", after(time.Second)), evalDue("th_3", after(2*time.Second))))
+	b.commit(plan(approvals.Due{Kind: orchestrator.DueEvalLater, Key: "th_9", At: start}))
+	b.equal("Waiting", names(after(time.Second), 10), []string{"th_1", "th_2"})
+	b.equal("Waiting, one", names(after(time.Minute), 1), []string{"th_1"})
+	b.claim(start, orchestrator.DueEval)
+	b.equal("Waiting beside a claim", names(after(2*time.Second), 10), []string{"th_2", "th_3"})
 }
 
 func leaseHides(t *testing.T, b *bench) {

@@ -89,6 +89,22 @@ func (m *Mem) dueAt(kinds []approvals.DueKind, now int64) []name {
 	return due
 }
 
+// Waiting implements orchestrator.Evals.
+func (m *Mem) Waiting(ctx context.Context, kind approvals.DueKind, now time.Time, limit int) ([]string, error) {
+	leave, err := m.enter(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("waiting: %w", err)
+	}
+	defer leave()
+	var keys []string
+	for _, n := range m.dueAt([]approvals.DueKind{kind}, now.UnixMilli()) {
+		if len(keys) < limit {
+			keys = append(keys, n.id)
+		}
+	}
+	return keys, nil
+}
+
 // Extend implements orchestrator.Queue.
 func (m *Mem) Extend(ctx context.Context, c orchestrator.Claim, until time.Time) error {
 	leave, err := m.enter(ctx)
