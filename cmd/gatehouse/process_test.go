@@ -99,7 +99,10 @@ type world struct {
 	gone  chan struct{}
 }
 
-func newWorld(t *testing.T, redis string) *world {
+func newWorld(t *testing.T, redis string) *world { return newWorldOf(t, redis, worldConfig) }
+
+// newWorldOf is a world around a gateway with a configuration of its own.
+func newWorldOf(t *testing.T, redis, config string) *world {
 	t.Helper()
 	w := &world{t: t, sim: feishusim.New(feishusim.App{})}
 	api := httptest.NewServer(w.sim)
@@ -108,7 +111,7 @@ func newWorld(t *testing.T, redis string) *world {
 	cfg := strings.NewReplacer(
 		"API", api.URL, "REDIS", redis, "WORKSPACE", fmt.Sprintf("w%d", time.Now().UnixNano()), "CHAT", w.ops.ID, "LIN", w.lin.OpenID,
 		"APPID", w.sim.App().ID, "SECRET", w.sim.App().Secret, "KEY", w.sim.App().EncryptKey, "VTOKEN", w.sim.App().Token,
-	).Replace(worldConfig)
+	).Replace(config)
 	w.config = filepath.Join(t.TempDir(), "gatehouse.yaml")
 	if err := os.WriteFile(w.config, []byte(cfg), 0o600); err != nil {
 		t.Fatal(err)
