@@ -36,7 +36,7 @@ func held(t *testing.T, h http.Handler) http.Handler {
 		}
 		h.ServeHTTP(x, r)
 		if err := x.check(); err != nil {
-			t.Errorf("%s %s is not as adapters/api/openapi.yaml says; if it is right, add it to openapi.yaml: %.900v\nsent: %.500s\ngot: %d %.2000s",
+			t.Errorf("%s %s is not as adapters/api/openapi.yaml says; if it is right, add it to openapi.yaml: %.900v\nsent: %.500s\ngot: %d %.300s",
 				r.Method, r.URL, err, &x.sent, x.status, &x.got)
 		}
 	})
