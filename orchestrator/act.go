@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/gatehouse-bot/gatehouse/approvals"
 	"github.com/gatehouse-bot/gatehouse/gate"
@@ -116,6 +117,9 @@ func (s *Service) ask(ctx context.Context, id gate.TicketID, cmd Command) (Perfo
 	if cmd.Ask == nil {
 		return refusedAct(ActMissingField, "say what is asked: a key (or requestId), kind approval, clarification or choice, and a prompt"), nil
 	}
+	if strings.HasPrefix(cmd.Ask.RequestID, askBudget) {
+		return refusedAct(ActInvalid, "keys that begin with "+askBudget+" are the gateway's own; use another"), nil
+	}
 	for range commitTries {
 		st, err := s.Store.Load(ctx, Want{Tickets: []gate.TicketID{id}})
 		if err != nil {
@@ -139,9 +143,19 @@ func (s *Service) ask(ctx context.Context, id gate.TicketID, cmd Command) (Perfo
 		case err != nil:
 			return Performed{}, fmt.Errorf("open question for %s: %w", id, err)
 		}
-		return Performed{OK: true, Question: q.ID}, nil
+		return Performed{OK: true, Question: q.ID}, s.parkRemote(ctx, &t, q)
 	}
 	return Performed{}, fmt.Errorf("open question for %s: %w", id, ErrConflict)
+}
+
+// parkRemote parks the turn of a remote Executor with the question that it
+// asked: it is given the answer as an Input. An embedded one parks when it
+// returns.
+func (s *Service) parkRemote(ctx context.Context, t *Ticket, q approvals.Question) error {
+	if !s.Settings.Executors[t.Executor].Remote || q.Status.Terminal() || !t.works() {
+		return nil
+	}
+	return s.park(ctx, t.ID, t.Delivered)
 }
 
 // session is who asks, as the broker sees a Ticket.

@@ -131,11 +131,11 @@ func TestRecordsThatAreMissing(t *testing.T) {
 	t.Run("a Ticket of an older gateway counts from its newest activity", func(t *testing.T) {
 		t.Parallel()
 		tk := orchestrator.Ticket{State: orchestrator.TicketActive, Seq: 2, Delivered: 1, ActiveAt: epoch}
-		if got := orchestrator.Stage(tk, false, epoch.Add(3*time.Minute), time.Hour); got != orchestrator.StageDelivery {
+		if got := orchestrator.Stage(tk, false, 0, epoch.Add(3*time.Minute), time.Hour); got != orchestrator.StageDelivery {
 			t.Errorf("Stage = %s, want delivery", got)
 		}
 		tk.WaitsSince = epoch.Add(2 * time.Minute)
-		if got := orchestrator.Stage(tk, false, epoch.Add(3*time.Minute), time.Hour); got != orchestrator.StageQueued {
+		if got := orchestrator.Stage(tk, false, 0, epoch.Add(3*time.Minute), time.Hour); got != orchestrator.StageQueued {
 			t.Errorf("Stage = %s, want queued: its oldest Input waits for a minute", got)
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/gatehouse-bot/gatehouse/approvals"
 	"github.com/gatehouse-bot/gatehouse/gate"
@@ -57,19 +58,65 @@ func (r *Runner) Handle(ctx context.Context, c Claim) error {
 			}
 			return err
 		}
-		if err := r.turn(ctx, id, ex); err != nil {
+		opened, err := r.turn(ctx, id, ex)
+		switch {
+		case err != nil:
 			return fmt.Errorf("turn of %s: %w", id, err)
+		case opened:
+			continue
+		}
+		if err := r.Service.wait(ctx, c); !errors.Is(err, ErrConflict) {
+			return err
 		}
 	}
 }
 
-// turn opens the turn, runs the Executor, and ends the turn unless a question
-// is open: then it stays open until the answer comes (AP-7, DE-10).
-func (r *Runner) turn(ctx context.Context, id gate.TicketID, ex Executor) error {
-	s := r.Service
-	if err := s.openTurn(ctx, id); err != nil {
+// queuedAgain is when a Ticket that waits for a place looks again, if nobody
+// who gave one up let it in.
+const queuedAgain = 2 * time.Second
+
+// wait keeps the work of a Ticket due that may not be set to work now (EX-5):
+// until somebody lets it in, or the next day. ErrConflict: look again.
+func (s *Service) wait(ctx context.Context, c Claim) error {
+	t, err := s.ticket(ctx, gate.TicketID(c.Key))
+	if err != nil {
 		return err
 	}
+	next := s.Now().Add(queuedAgain)
+	if t.blocked(s.Now()) {
+		next = tomorrow(s.Now())
+		if err := s.askBudget(ctx, t); err != nil {
+			return err
+		}
+	}
+	read := approvals.Guard{Kind: KindTicket, ID: c.Key, Version: t.Version}
+	return s.Store.Commit(ctx, Changes{Claim: &c, Next: next, Read: []approvals.Guard{read}})
+}
+
+// askBudget asks the approvers whether a Ticket may go on whose budget is used
+// up (EX-5). Asking again changes nothing (DE-3). ErrConflict: the Ticket is not
+// as it was read.
+func (s *Service) askBudget(ctx context.Context, t Ticket) error {
+	_, _, err := s.Asker.Open(ctx, t.session(s.Settings.Language), overBudget(&t, s.Settings, s.Now()))
+	if errors.Is(err, approvals.ErrTooManyOpen) {
+		s.Log.WarnContext(ctx, "ask about a budget", "ticket", t.ID, "err", err)
+		return nil
+	}
+	return err
+}
+
+// turn opens the turn, if it may, runs the Executor, and ends the turn unless a
+// question is open: then it stays open until the answer comes (AP-7, DE-10).
+func (r *Runner) turn(ctx context.Context, id gate.TicketID, ex Executor) (opened bool, err error) {
+	_, t, err := r.Service.take(ctx, id)
+	if err != nil || !t.works() {
+		return !t.Active(), err
+	}
+	return true, r.run(ctx, id, ex)
+}
+
+func (r *Runner) run(ctx context.Context, id gate.TicketID, ex Executor) error {
+	s := r.Service
 	turn, err := s.turnInputs(ctx, id)
 	if err != nil {
 		return err
@@ -88,12 +135,6 @@ func (r *Runner) turn(ctx context.Context, id gate.TicketID, ex Executor) error 
 	}
 	_, err = s.Act(ctx, id, Command{Verb: VerbTurnEnd, Upto: turn.Ticket.Delivered})
 	return err
-}
-
-func (s *Service) openTurn(ctx context.Context, id gate.TicketID) error {
-	return s.transact(ctx, Want{Tickets: []gate.TicketID{id}}, func(st State, f Facts) Changes {
-		return OpenTurn(st, id, f)
-	})
 }
 
 // park records that the Executor is done with what it was given and waits for

@@ -23,6 +23,9 @@ type Facts struct {
 	Pauses Pauses
 	// Usage is what the senders of new messages have used of the limits (AD-13).
 	Usage map[gate.TriggerID]gate.Usage
+	// Lines are those of the executors that have a bound, where the State's
+	// Tickets work or have something to do (EX-5).
+	Lines map[string]Line
 	// NewID returns a fresh id with that prefix ("tkt_").
 	NewID func(prefix string) string
 }
@@ -57,6 +60,8 @@ type Settings struct {
 	// Follow names by executor what its Tickets may follow beside the chat or
 	// repository of their Mandate (SU-5a).
 	Follow map[string][]Follow
+	// Executors are the bounds of each (EX-5).
+	Executors map[string]Bounds
 }
 
 func (f *Facts) lists(source gate.SourceID, s gate.Sender) gate.Lists {

@@ -3,7 +3,6 @@ package orchestrator
 import (
 	"encoding/json"
 	"slices"
-	"time"
 
 	"github.com/gatehouse-bot/gatehouse/approvals"
 	"github.com/gatehouse-bot/gatehouse/gate"
@@ -314,33 +313,17 @@ func (w *work) turnEnd(t *Ticket, upto int) {
 	}
 }
 
-// OpenTurn hands a Ticket's Inputs to its Executor: all that were appended
-// count as delivered, and the turn is open.
-func OpenTurn(s State, id gate.TicketID, f Facts) Changes {
-	w := begin(s, f)
-	if t := w.tickets[id]; t != nil && t.Active() {
-		if !t.Turn {
-			t.Upto, t.ActedAt = 0, w.Now
-		}
-		t.Delivered, t.Turn, t.WaitsSince = t.Seq, true, time.Time{}
-	}
-	return w.done()
-}
-
-// Park notes how far an Executor got that returned to wait for an answer.
-func Park(s State, id gate.TicketID, upto int, f Facts) Changes {
-	w := begin(s, f)
-	if t := w.tickets[id]; t != nil && t.Active() {
-		t.Parked = upto
-	}
-	return w.done()
-}
-
-// AnswerArrived gives a Ticket the end of a question that it asked (DE-10). A
-// Ticket that has ended gets nothing.
+// AnswerArrived gives a Ticket the end of a question that it asked (DE-10), or
+// that the host asked about its budget (EX-5). A Ticket that has ended gets
+// nothing.
 func AnswerArrived(s State, id gate.TicketID, q approvals.Question, f Facts) Changes {
 	w := begin(s, f)
-	if t := w.tickets[id]; t != nil && t.Active() {
+	t := w.tickets[id]
+	switch {
+	case t == nil || !t.Active():
+	case OfBudget(q):
+		w.budgetAnswered(t, q)
+	default:
 		w.input(t, Input{Kind: InputAnswer, Question: q.ID})
 		t.ActedAt = w.Now // its turn was parked, not silent
 	}

@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -79,18 +80,31 @@ func (s *Service) ticket(ctx context.Context, id gate.TicketID) (Ticket, error) 
 }
 
 // hand takes what waits, unless a turn would begin while processing is paused
-// (RE-3).
+// (RE-3), or the executor may not work on it now (EX-5).
 func (s *Service) hand(ctx context.Context, t Ticket) (before, after Ticket, err error) {
-	if !t.Turn {
+	if !t.works() {
 		wait, err := s.heldUp(ctx, Claim{Kind: DueTurn, Key: string(t.ID)})
 		if err != nil || wait > 0 {
 			return t, t, err
 		}
 	}
-	return s.take(ctx, t.ID)
+	before, after, err = s.take(ctx, t.ID)
+	if err != nil || !after.blocked(s.Now()) {
+		return before, after, err
+	}
+	// The Ticket changed when it was blocked. A read that finds it changed again
+	// leaves the question to the next one.
+	stored, err := s.ticket(ctx, t.ID)
+	if err == nil {
+		err = s.askBudget(ctx, stored)
+	}
+	if errors.Is(err, ErrConflict) {
+		err = nil
+	}
+	return before, after, err
 }
 
-// take opens the turn and returns the Ticket before and after it.
+// take opens the turn, if it may, and returns the Ticket before and after it.
 func (s *Service) take(ctx context.Context, id gate.TicketID) (before, after Ticket, err error) {
 	err = s.transact(ctx, Want{Tickets: []gate.TicketID{id}}, func(st State, f Facts) Changes {
 		c := OpenTurn(st, id, f)

@@ -259,7 +259,7 @@ var ticketVerbs = []verb{
 		if err != nil {
 			return err
 		}
-		return same("its stage is", string(orchestrator.Stage(t, len(open) > 0, time.Now(), 0)), a[1])
+		return same("its stage is", string(orchestrator.Stage(t, len(open) > 0, 0, time.Now(), 0)), a[1])
 	}},
 	{"{q} is {who}[ as {who}]", func(p *play, a []string) error {
 		q, err := p.question(a[0])

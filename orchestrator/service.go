@@ -156,6 +156,9 @@ func (s *Service) load(ctx context.Context, want Want) (State, facts, error) {
 			return State{}, facts{}, err
 		}
 	}
+	if f.Lines, err = s.linesFor(ctx, &st, f.Now); err != nil {
+		return State{}, facts{}, err
+	}
 	return st, facts{f, p.Version}, nil
 }
 

@@ -28,28 +28,41 @@ const (
 
 // Stage returns the stage of a Ticket at now, the first that matches. How long
 // an Input waits is told by the oldest one, so that a busy Thread hides no dead
-// Executor. A turnTimeout that is not positive means the default, 30 min. A
-// turn that waits for an answer is not silent: it is parked (DE-10).
-func Stage(t Ticket, openQuestion bool, now time.Time, turnTimeout time.Duration) TicketStage {
-	if turnTimeout <= 0 {
-		turnTimeout = defaultTurnTimeout
-	}
-	waits, silent := now.Sub(since(t.WaitsSince, t.ActiveAt)), now.Sub(since(t.ActedAt, t.ActiveAt))
+// Executor; what waits for a place at the executor, or for a budget, is not
+// late (EX-5). A turn that waits for an answer is not silent: it is parked
+// (DE-10). place is that of Places; openQuestion leaves out what is asked about
+// a budget. A turnTimeout that is not positive means the default, 30 min.
+func Stage(t Ticket, openQuestion bool, place int, now time.Time, turnTimeout time.Duration) TicketStage {
+	blocked := t.blocked(now)
 	switch {
 	case !t.Active():
 		return StageEnded
-	case t.unfetched() && waits >= fetchWithin, t.Turn && !openQuestion && silent >= turnTimeout:
+	case place == 0 && !blocked && t.stuck(openQuestion, now, turnTimeout):
 		return StageDelivery
 	case openQuestion:
 		return StageAnswer
-	case t.Report != nil && t.Report.wantsPerson():
-		return t.Report.stage()
-	case t.unfetched():
+	case t.reports(ReportReady):
+		return StageReview
+	case blocked || t.reports(ReportBlocked):
+		return StageBlocked
+	case t.reports(ReportFailed):
+		return StageFailed
+	case place > 0 || t.unfetched():
 		return StageQueued
 	case !t.Turn || t.rests():
 		return StageIdle
 	}
 	return StageWorking
+}
+
+// stuck: nobody fetches what waits for the Ticket's Executor, or its turn gives
+// no sign of life.
+func (t *Ticket) stuck(openQuestion bool, now time.Time, turnTimeout time.Duration) bool {
+	if turnTimeout <= 0 {
+		turnTimeout = defaultTurnTimeout
+	}
+	waits, silent := now.Sub(since(t.WaitsSince, t.ActiveAt)), now.Sub(since(t.ActedAt, t.ActiveAt))
+	return t.unfetched() && waits >= fetchWithin || t.Turn && !openQuestion && silent >= turnTimeout
 }
 
 // since is a time, or for a Ticket of an older gateway its newest activity.
@@ -66,20 +79,10 @@ func (t *Ticket) unfetched() bool { return t.Seq > t.Delivered && !t.Turn }
 
 // rests: the Executor said that it waits, and has got nothing since.
 func (t *Ticket) rests() bool {
-	return t.Report != nil && t.Report.Kind == ReportWaiting && t.Covered == t.Delivered
+	return t.reports(ReportWaiting) && t.Covered == t.Delivered
 }
 
-// stage is what a Report that wants a person shows.
-func (r *Report) stage() TicketStage {
-	switch r.Kind {
-	case ReportReady:
-		return StageReview
-	case ReportBlocked:
-		return StageBlocked
-	case ReportFailed, ReportProgress, ReportWaiting, ReportDone:
-	}
-	return StageFailed
-}
+func (t *Ticket) reports(kind ReportKind) bool { return t.Report != nil && t.Report.Kind == kind }
 
 // attentionFor is how long an unavailable Decision asks for a person.
 const attentionFor = 24 * time.Hour

@@ -56,12 +56,50 @@ func TestStage(t *testing.T) {
 			if r.report != "" {
 				tk.Report = &orchestrator.Report{Kind: r.report, At: stageNow}
 			}
-			if got := orchestrator.Stage(tk, r.question, stageNow.Add(r.since), r.limit); got != r.want {
+			if got := orchestrator.Stage(tk, r.question, 0, stageNow.Add(r.since), r.limit); got != r.want {
 				t.Errorf("Stage(%+v, %v) = %s, want %s", tk, r.question, got, r.want)
 			}
 			tk.State = orchestrator.TicketEnded
-			if got := orchestrator.Stage(tk, r.question, stageNow.Add(r.since), r.limit); got != "ended" {
+			if got := orchestrator.Stage(tk, r.question, 0, stageNow.Add(r.since), r.limit); got != "ended" {
 				t.Errorf("Stage of an ended Ticket = %s, want ended", got)
+			}
+		})
+	}
+}
+
+func TestStageOfWhatMayNotWork(t *testing.T) {
+	t.Parallel()
+	const h = time.Hour
+	waits := orchestrator.Ticket{State: orchestrator.TicketActive, Seq: 3, Delivered: 2, Covered: 2, ActiveAt: stageNow}
+	parked := waits
+	parked.Turn, parked.Parked = true, 2
+	over := waits
+	over.Spent = orchestrator.Spent{Day: "2026-03-01", Ask: "budget_1"}
+	with := func(t orchestrator.Ticket, kind orchestrator.ReportKind) orchestrator.Ticket {
+		t.Report = &orchestrator.Report{Kind: kind}
+		return t
+	}
+	for _, r := range []struct {
+		name     string
+		tk       orchestrator.Ticket
+		question bool
+		place    int
+		since    time.Duration
+		want     orchestrator.TicketStage
+	}{
+		{"who waits for a place is queued, however long (EX-5)", waits, false, 2, 12 * h, "queued"},
+		{"a parked turn that waits for a place is queued (EX-5)", parked, false, 1, h, "queued"},
+		{"a question of its own comes before its place (EX-5)", parked, true, 1, h, "answer"},
+		{"a report that wants a person comes before its place", with(waits, "failed"), false, 1, h, "failed"},
+		{"a used-up budget is blocked, and no trouble of delivery (EX-5)", over, false, 0, 12 * h, "blocked"},
+		{"ready comes before a used-up budget", with(over, "ready"), false, 0, h, "review"},
+		{"a used-up budget comes before failed", with(over, "failed"), false, 0, h, "blocked"},
+		{"the next day it is blocked no more (EX-5)", over, false, 0, 16 * h, "delivery"},
+	} {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			if got := orchestrator.Stage(r.tk, r.question, r.place, stageNow.Add(r.since), 30*time.Minute); got != r.want {
+				t.Errorf("Stage(%+v, place %d) = %s, want %s", r.tk, r.place, got, r.want)
 			}
 		})
 	}

@@ -34,6 +34,9 @@ type Tally struct {
 	// Keep is how long a member counts; 0: until it is taken out.
 	Keep time.Duration
 	Out  bool
+	// Most, where positive, is how many members the set may have with this one:
+	// a commit that would put in one more is ErrConflict (EX-5).
+	Most int
 }
 
 // Changes is one atomic commit (RS-4): the new state of the aggregates that

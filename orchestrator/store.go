@@ -197,9 +197,18 @@ type Counts struct {
 	After time.Time
 }
 
-// Tallies counts what commits have put into named sets (AD-13).
+// Member is one of a tally, and when it was put in last.
+type Member struct {
+	ID string
+	At time.Time
+}
+
+// Tallies reads what commits have put into named sets (AD-13, EX-5).
 type Tallies interface {
 	Tallied(ctx context.Context, sets ...Counts) ([]int, error)
+	// Members lists the members that Tallied would count, by when they were
+	// put in.
+	Members(ctx context.Context, sets ...Counts) ([][]Member, error)
 }
 
 // Evals lists what the main Session holds, and what waits for it.

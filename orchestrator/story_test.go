@@ -26,6 +26,7 @@ type house struct {
 	svc    *orchestrator.Service
 	broker *approvals.Broker
 	worker *orchestrator.Worker
+	runner *orchestrator.Runner
 	out    *platform
 	said   int
 	// dying: the house's process may die under the test.
@@ -128,9 +129,9 @@ func newHouseOver(t *testing.T, store orchestrator.Store, out *platform, newID f
 	})
 	handlers := h.svc.Handlers()
 	considerer := &orchestrator.Considerer{Service: h.svc, Driver: orchestrator.Builtin{Settings: h.svc.Settings, Matcher: wordMatcher{}}, Session: "builtin"}
-	runner := &orchestrator.Runner{Service: h.svc, Executors: map[string]orchestrator.Executor{"default": orchestrator.Echo{Script: script, Refused: "not approved"}}}
+	h.runner = &orchestrator.Runner{Service: h.svc, Executors: map[string]orchestrator.Executor{"default": orchestrator.Echo{Script: script, Refused: "not approved"}}}
 	outbox := &orchestrator.Outbox{Service: h.svc, Senders: map[gate.SourceID]orchestrator.Sender{"feishu": h.out}, Keep: time.Hour}
-	handlers[orchestrator.DueTurn], handlers[orchestrator.DueOutbox] = h.svc.Unpaused(runner.Handle), outbox.Handle
+	handlers[orchestrator.DueTurn], handlers[orchestrator.DueOutbox] = h.svc.Unpaused(h.runner.Handle), outbox.Handle
 	maps.Copy(handlers, considerer.Handlers())
 	h.worker = orchestrator.NewWorker(orchestrator.WorkerConfig{
 		Queue: h.store, States: h.store, Handlers: handlers, Lease: 10 * time.Second, Poll: 250 * time.Millisecond,

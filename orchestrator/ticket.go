@@ -110,8 +110,8 @@ type Ticket struct {
 	Root gate.TriggerID `json:"root,omitempty"`
 	// Waiting are messages that wait to resume it, oldest first (EN-4).
 	Waiting []gate.TriggerID `json:"waiting,omitempty"`
-	// Parked is the last Input that an embedded Executor had dealt with when it
-	// returned to wait for an answer. Beyond it a turn was interrupted (AC-2).
+	// Parked is the last Input that the Executor had dealt with when it began to
+	// wait for an answer; 0: it does not. Beyond it a turn was interrupted (AC-2).
 	Parked int `json:"parked,omitempty"`
 	// Turn: the Executor's turn is open (AP-7).
 	Turn   bool    `json:"turn,omitempty"`
@@ -126,7 +126,9 @@ type Ticket struct {
 	Told int `json:"told,omitempty"`
 	// Checked counts the pauses of its Source that had ended when its Mandate
 	// was last looked at (RE-3).
-	Checked   int       `json:"checked,omitempty"`
+	Checked int `json:"checked,omitempty"`
+	// Spent is what it used of its budget (EX-5).
+	Spent     Spent     `json:"spent,omitzero"`
 	CreatedAt time.Time `json:"created_at"`
 	// ActiveAt is its newest activity (RE-1a).
 	ActiveAt time.Time `json:"active_at"`

@@ -38,13 +38,15 @@ func (w *work) status(m *Message, c command) string {
 
 func (w *work) statusOf(m *Message, t *Ticket) string {
 	var waits []string
+	asks, line := false, w.Lines[t.Executor]
 	for _, id := range sortedKeys(w.questions) {
 		q := w.questions[id]
 		if q.Session.ID == approvals.SessionID(t.ID) && !q.Status.Terminal() {
 			waits = append(waits, "\n  - "+w.waitsFor(m, t, q))
+			asks = asks || !OfBudget(*q)
 		}
 	}
-	stage := w.stageWord(Stage(*t, len(waits) > 0, w.Now, 0))
+	stage := w.stageWord(Stage(*t, asks, line.Place(t.ID), w.Now, 0))
 	return "- `" + t.Short() + "` " + t.Title + ": " + stage + strings.Join(waits, "")
 }
 

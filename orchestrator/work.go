@@ -55,6 +55,7 @@ func begin(s State, f Facts) *work {
 // order of their ids, and guards for the others.
 func (w *work) done() Changes {
 	w.tally()
+	w.places()
 	w.c.Threads = settle(w, KindThread, w.threads, w.read.Threads, func(t *Thread) int64 { return t.Version })
 	w.c.Tickets = settle(w, KindTicket, w.tickets, w.read.Tickets, func(t *Ticket) int64 { return t.Version })
 	w.c.Messages = settle(w, KindMessage, w.messages, w.read.Messages, func(m *Message) int64 { return m.Version })

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -24,6 +25,9 @@ func (s *Store) tallies(p *program, c *orchestrator.Changes) error {
 		if keep == 0 {
 			keep = s.retention.Records
 		}
+		if t.Most > 0 {
+			p.check("room", p.key(key), t.Member, t.Most)
+		}
 		p.write("ZADD", p.key(key), t.At.UnixMilli(), t.Member)
 		p.write("ZREMRANGEBYSCORE", p.key(key), "-inf", t.At.Add(-keep).UnixMilli())
 		p.lifetime(key, keep)
@@ -36,11 +40,7 @@ func (s *Store) Tallied(ctx context.Context, sets ...orchestrator.Counts) ([]int
 	pipe := s.client.Pipeline()
 	counts := make([]*redis.IntCmd, len(sets))
 	for i, c := range sets {
-		from := "-inf"
-		if !c.After.IsZero() {
-			from = "(" + strconv.FormatInt(c.After.UnixMilli(), 10)
-		}
-		counts[i] = pipe.ZCount(ctx, s.keys.tally(c.Set), from, "+inf")
+		counts[i] = pipe.ZCount(ctx, s.keys.tally(c.Set), from(c), "+inf")
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, fmt.Errorf("count tallies: %w", plain(err))
@@ -50,4 +50,31 @@ func (s *Store) Tallied(ctx context.Context, sets ...orchestrator.Counts) ([]int
 		n[i] = int(c.Val())
 	}
 	return n, nil
+}
+
+// from is the least score that counts.
+func from(c orchestrator.Counts) string {
+	if c.After.IsZero() {
+		return "-inf"
+	}
+	return "(" + strconv.FormatInt(c.After.UnixMilli(), 10)
+}
+
+// Members implements orchestrator.Tallies in one round trip.
+func (s *Store) Members(ctx context.Context, sets ...orchestrator.Counts) ([][]orchestrator.Member, error) {
+	pipe := s.client.Pipeline()
+	lists := make([]*redis.ZSliceCmd, len(sets))
+	for i, c := range sets {
+		lists[i] = pipe.ZRangeByScoreWithScores(ctx, s.keys.tally(c.Set), &redis.ZRangeBy{Min: from(c), Max: "+inf"})
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, fmt.Errorf("list tallies: %w", plain(err))
+	}
+	all := make([][]orchestrator.Member, len(sets))
+	for i, l := range lists {
+		for _, z := range l.Val() {
+			all[i] = append(all[i], orchestrator.Member{ID: fmt.Sprint(z.Member), At: time.UnixMilli(int64(z.Score)).UTC()})
+		}
+	}
+	return all, nil
 }

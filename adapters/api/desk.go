@@ -22,6 +22,8 @@ type Desk interface {
 	StopByCommand(ctx context.Context, id gate.TicketID, by string) error
 	// Unsubscribe ends any Subscription (SU-5a); ErrNotFound.
 	Unsubscribe(ctx context.Context, id gate.TicketID, thread gate.ThreadID, by string) error
+	// Places says at which place Tickets wait for their executor (EX-5).
+	Places(ctx context.Context, tickets []orchestrator.Ticket) (map[gate.TicketID]int, error)
 }
 
 // own returns a Ticket that the caller may know of; ErrNotFound.

@@ -80,36 +80,57 @@ func (a *api) getTicket(ctx context.Context, c call) (any, error) {
 	return show(&t), nil
 }
 
-// shower returns how these Tickets are shown now: with their stages, for which
-// it looks up whether they have an open question.
+// shower returns how these Tickets are shown now: with their stages and places,
+// for which it looks up who waits for what.
 func (a *api) shower(ctx context.Context, tickets []orchestrator.Ticket) (func(*orchestrator.Ticket) ticket, error) {
+	now := a.now()
+	open, err := a.asking(ctx, tickets, now)
+	if err != nil {
+		return nil, err
+	}
+	places, err := a.places(ctx, tickets)
+	if err != nil {
+		return nil, err
+	}
+	return func(t *orchestrator.Ticket) ticket {
+		place := places[t.ID]
+		stage := orchestrator.Stage(*t, open[approvals.SessionID(t.ID)], place, now, a.turnTimeout(t.Executor))
+		return ticketOf(t, stage, place)
+	}, nil
+}
+
+func (a *api) places(ctx context.Context, tickets []orchestrator.Ticket) (map[gate.TicketID]int, error) {
+	if a.desk == nil {
+		return nil, nil
+	}
+	places, err := a.desk.Places(ctx, tickets)
+	if err != nil {
+		return nil, fmt.Errorf("look up places: %w", err)
+	}
+	return places, nil
+}
+
+// asking are the Tickets among these whose Executors wait for an answer at now.
+// A question whose deadline has passed is not open for any reader (DE-5).
+func (a *api) asking(ctx context.Context, tickets []orchestrator.Ticket, now time.Time) (map[approvals.SessionID]bool, error) {
 	w := orchestrator.Want{Questions: true}
 	for i := range tickets {
 		if tickets[i].Active() {
 			w.Tickets = append(w.Tickets, tickets[i].ID)
 		}
 	}
-	now, open := a.now(), map[approvals.SessionID]bool{}
-	if len(w.Tickets) > 0 {
-		s, err := a.records.Load(ctx, w)
-		if err != nil {
-			return nil, fmt.Errorf("load open questions: %w", err)
-		}
-		open = waitsForAnswer(s.Questions, now)
+	if len(w.Tickets) == 0 {
+		return nil, nil
 	}
-	return func(t *orchestrator.Ticket) ticket {
-		return ticketOf(t, orchestrator.Stage(*t, open[approvals.SessionID(t.ID)], now, a.turnTimeout(t.Executor)))
-	}, nil
-}
-
-// waitsForAnswer are the sessions that have an open question at now. One
-// whose deadline has passed is not open for any reader (DE-5).
-func waitsForAnswer(questions map[approvals.ID]approvals.Question, now time.Time) map[approvals.SessionID]bool {
+	s, err := a.records.Load(ctx, w)
+	if err != nil {
+		return nil, fmt.Errorf("load open questions: %w", err)
+	}
 	open := map[approvals.SessionID]bool{}
-	for _, q := range questions {
-		if !approvals.AsOf(q, now).Status.Terminal() {
+	for _, q := range s.Questions {
+		if !approvals.AsOf(q, now).Status.Terminal() && !orchestrator.OfBudget(q) {
 			open[q.Session.ID] = true
 		}
 	}
-	return open
+	return open, nil
 }

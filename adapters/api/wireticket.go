@@ -42,10 +42,11 @@ type mandate struct {
 	RevokedReason string         `json:"revoked_reason"`
 }
 
-func ticketOf(t *orchestrator.Ticket, stage orchestrator.TicketStage) ticket {
+func ticketOf(t *orchestrator.Ticket, stage orchestrator.TicketStage, place int) ticket {
 	w := ticket{
 		ID: t.ID, Short: t.Short(), State: t.State, Stage: stage, Title: t.Title, Brief: t.Brief,
 		Executor: t.Executor, Mandate: mandateOf(&t.Mandate), Subs: orEmpty(t.Subs), CreatedAt: t.CreatedAt.UTC(),
+		QueuePosition: place,
 	}
 	if t.End != nil {
 		w.End = &end{t.End.Reason, t.End.By, t.End.At.UTC()}

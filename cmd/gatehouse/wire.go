@@ -123,8 +123,20 @@ func orchestratorSettings(cfg *config.Config) orchestrator.Settings {
 		MaxRequeues: cfg.Orchestrator.MaxRequeues, DirectQuiet: cfg.DirectQuiet,
 		LateAfter: cfg.LateAfter, DedupeLife: cfg.Retention.Dedupe, KeepRefused: cfg.Retention.RefusedText,
 		FourEyes: cfg.Approvals.FourEyes,
-		Follow:   follows(cfg),
+		Follow:   follows(cfg), Executors: bounds(cfg),
 	}
+}
+
+// bounds is how much each executor may do (EX-5).
+func bounds(cfg *config.Config) map[string]orchestrator.Bounds {
+	all := map[string]orchestrator.Bounds{}
+	for name, e := range cfg.Executors {
+		all[name] = orchestrator.Bounds{
+			MaxConcurrent: e.MaxConcurrent, Remote: e.Kind == config.KindHTTP,
+			Budget: orchestrator.Budget{Turns: e.Budget.Turns, Time: time.Duration(e.Budget.Minutes) * time.Minute},
+		}
+	}
+	return all
 }
 
 // follows are the Threads that each executor may read along (SU-5a).

@@ -180,6 +180,11 @@ func (m *Mem) check(c *orchestrator.Changes, ws []write) error {
 			return fmt.Errorf("%s %s: %w", g.Kind, g.ID, orchestrator.ErrConflict)
 		}
 	}
+	for _, t := range c.Tallies {
+		if !m.room(t) {
+			return fmt.Errorf("tally %s is full: %w", t.Set, orchestrator.ErrConflict)
+		}
+	}
 	seen := map[name]bool{}
 	for _, a := range c.Acts {
 		n := name{string(a.Ticket), a.Key}

@@ -9,6 +9,7 @@
 --   form key                the row, if there is one, is of a form we know
 --   absent key field        the hash has no such field
 --   claim key field token   the claim is held under that token
+--   room key member most    the sorted set has the member, or fewer than most
 -- Writes:
 --   due zset claims field at member       no later than at, unless claimed
 --   cancel zset claims field member       the work and its claim are gone
@@ -57,6 +58,11 @@ end
 function checks.claim(i)
   local held = redis.call('HGET', key(i), ARGV[i + 1])
   if not held or string.match(held, '^%d+') ~= ARGV[i + 2] then return {'lost'} end
+end
+
+function checks.room(i)
+  if redis.call('ZSCORE', key(i), ARGV[i + 1]) then return end
+  if redis.call('ZCARD', key(i)) >= tonumber(ARGV[i + 2]) then return {'conflict', key(i)} end
 end
 
 -- The earliest time at which the first row of a list may be handed out.
