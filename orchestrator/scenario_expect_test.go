@@ -250,6 +250,13 @@ var ticketVerbs = []verb{
 		}
 		return same("its mandate is", t.Mandate.State.String(), a[1])
 	}},
+	{"the rules of {t} are {words}", func(p *play, a []string) error {
+		t, err := p.ticket(a[0])
+		if err != nil {
+			return err
+		}
+		return same("its rules are", strings.Join(t.Mandate.Rules, ", "), a[1])
+	}},
 	{"the stage of {t} is {who}", func(p *play, a []string) error {
 		t, err := p.ticket(a[0])
 		if err != nil {
@@ -270,6 +277,20 @@ var ticketVerbs = []verb{
 			return err
 		}
 		return same("its outcome is", strings.ReplaceAll(string(q.Outcome), "_", ""), a[2])
+	}},
+	{"version {n} of the policy is by {word}", func(p *play, a []string) error {
+		number, err := strconv.Atoi(a[0])
+		if err != nil {
+			return err
+		}
+		v, err := p.store.PolicyVersion(p.ctx(), number)
+		if err != nil {
+			return err
+		}
+		if number > 1 && len(v.Diff) == 0 {
+			return errors.New("it says not what it changed")
+		}
+		return same("it is by", v.By, a[1])
 	}},
 	{"the policy is version {n}", func(p *play, a []string) error {
 		rec, err := p.store.PolicyInForce(p.ctx())

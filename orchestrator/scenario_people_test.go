@@ -30,6 +30,14 @@ var peopleVerbs = []verb{
 	{"{m} is delivered again", func(p *play, a []string) error {
 		return p.receiveIt(p.said[a[0]].Arrival)
 	}},
+	{"{m} is replayed by force as {m}", func(p *play, a []string) error {
+		u := p.said[a[0]]
+		id, _, err := p.svc().Replay(p.ctx(), u.Arrival, "ops")
+		u.id = id
+		p.said[a[1]] = u
+		return err
+	}},
+	{"what feishu heard comes back", func(p *play, _ []string) error { return p.echo() }},
 	{"{who} edits {m} to {text}", func(p *play, a []string) error { return p.change(gate.ChangeEdit, a[0], a[1], a[2]) }},
 	{"{who} recalls {m}", func(p *play, a []string) error { return p.change(gate.ChangeRecall, a[0], a[1], "") }},
 	{"{who} recalls {m}, which was said {place}", func(p *play, a []string) error {
@@ -37,7 +45,7 @@ var peopleVerbs = []verb{
 		if err != nil {
 			return err
 		}
-		p.said[a[1]] = utterance{at}
+		p.said[a[1]] = utterance{Arrival: at}
 		return p.change(gate.ChangeRecall, a[0], a[1], "")
 	}},
 	{"{who} (approves|rejects) {q}", func(p *play, a []string) error {
@@ -136,7 +144,7 @@ func (p *play) say(who, text, place, name string, at time.Time) error {
 	if err != nil {
 		return err
 	}
-	p.said[name] = utterance{a}
+	p.said[name] = utterance{Arrival: a}
 	return p.receiveIt(a)
 }
 
@@ -148,6 +156,24 @@ func (p *play) receiveIt(a gate.Arrival) error {
 		return refusal{"unavailable", err.Error()}
 	}
 	return err
+}
+
+// echo brings everything that the gateway said in the chat back as a message.
+func (p *play) echo() error {
+	on := p.on["feishu"]
+	for _, o := range on.all() {
+		on.mu.Lock()
+		id := on.ids[o.ID]
+		on.mu.Unlock()
+		a, err := p.arrival("lin", "@bot "+o.Text, "in ops", id, time.Now())
+		if err != nil {
+			return err
+		}
+		if err := p.receiveIt(a); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // change brings news of a message.

@@ -46,8 +46,11 @@ type play struct {
 }
 
 // utterance is a message as the platform has it: its arrival, to deliver it
-// again.
-type utterance struct{ gate.Arrival }
+// again. A replay that was forced has the id of a Trigger of its own.
+type utterance struct {
+	gate.Arrival
+	id gate.TriggerID
+}
 
 func newPlay(t *testing.T) *play {
 	t.Helper()
@@ -101,9 +104,12 @@ func (p *play) message(name string) (orchestrator.Message, error) {
 	if !ok {
 		return orchestrator.Message{}, fmt.Errorf("nobody said %s", name)
 	}
-	id, err := p.store.Known(p.ctx(), gate.MessageKey(u.Trigger.Source, name))
-	if err != nil {
-		return orchestrator.Message{}, fmt.Errorf("%s is not stored: %w", name, err)
+	id := u.id
+	if id == "" {
+		var err error
+		if id, err = p.store.Known(p.ctx(), gate.MessageKey(u.Trigger.Source, name)); err != nil {
+			return orchestrator.Message{}, fmt.Errorf("%s is not stored: %w", name, err)
+		}
 	}
 	st, err := p.store.Load(p.ctx(), orchestrator.Want{Messages: []gate.TriggerID{id}})
 	if m, ok := st.Messages[id]; ok && err == nil {

@@ -1,6 +1,7 @@
 package orchestrator_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -150,6 +151,66 @@ var settingVerbs = []verb{
 			s.follow = append(s.follow, orchestrator.Follow{Source: gate.SourceID(a[1]), Pattern: a[0]})
 		})
 	}},
+}
+
+// policyVerbs are how the Policy is changed beside the clauses themselves, and
+// tried. The file says the whole Policy: with the clause, beside what is in
+// force.
+var policyVerbs = []verb{
+	{"an operator writes from version {n} that {words}", func(p *play, a []string) error {
+		next, err := p.proposed(a[1])
+		if err != nil {
+			return err
+		}
+		started, err := strconv.Atoi(a[0])
+		if err != nil {
+			return err
+		}
+		_, err = p.svc().SetPolicy(p.ctx(), next, started, "api:ops")
+		if errors.Is(err, orchestrator.ErrOutdated) {
+			return refusal{"outdated", err.Error()}
+		}
+		return err
+	}},
+	{"the file says that {words}", func(p *play, a []string) error {
+		next, err := p.proposed(a[0])
+		if err != nil {
+			return err
+		}
+		e, err := p.svc().EditFile(p.ctx(), nil, next)
+		if err == nil && e.Elsewhere {
+			return refusal{"changed_elsewhere", "the policy in force was changed elsewhere"}
+		}
+		return err
+	}},
+	{"if {words}, then {words} would be admitted otherwise", func(p *play, a []string) error {
+		next, err := p.proposed(a[0])
+		if err != nil {
+			return err
+		}
+		b, err := p.svc().Backtest(p.ctx(), next, time.Now().Add(-7*24*time.Hour))
+		if err != nil {
+			return err
+		}
+		list := []string{}
+		for _, d := range b.Changed {
+			list = append(list, p.messageName(d.Trigger))
+		}
+		if len(list) == 0 {
+			list = append(list, "nothing")
+		}
+		slices.Sort(list)
+		return same("otherwise admitted are", strings.Join(list, ", "), a[1])
+	}},
+}
+
+// proposed is the Policy that a clause makes of the one that the scenario has.
+func (p *play) proposed(clause string) (gate.Policy, error) {
+	house, now := p.house, p.set.policy
+	defer func() { p.house, p.set.policy = house, now }()
+	p.house = nil
+	err := p.sentence(clause)
+	return p.set.policy, err
 }
 
 // configure changes the configuration, which takes a restart.

@@ -51,7 +51,7 @@ var sentences = sync.OnceValue(func() []sentence {
 	for _, v := range readVerbs {
 		all = append(all, sentence{v, compile(v.pattern), true, true})
 	}
-	for _, v := range slices.Concat(settingVerbs, peopleVerbs, operatorVerbs, sessionVerbs, executorVerbs) {
+	for _, v := range slices.Concat(policyVerbs, settingVerbs, peopleVerbs, operatorVerbs, sessionVerbs, executorVerbs) {
 		all = append(all, sentence{v, compile(v.pattern), false, false})
 	}
 	return all
