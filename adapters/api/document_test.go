@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -14,8 +15,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/gatehouse-bot/gatehouse/adapters/api"
+	"github.com/gatehouse-bot/gatehouse/orchestrator"
 )
 
 // never are the answers that openapi.yaml names and no test gets.
@@ -117,6 +120,10 @@ func TestTheDocument(t *testing.T) {
 			t.Errorf("codes (-problem.go +openapi.yaml, ProblemCode); add it to openapi.yaml:\n%s", d)
 		}
 	})
+	t.Run("what the main Session sends is the definition of its tools, word for word (RO-10)", func(t *testing.T) {
+		t.Parallel()
+		checkTools(t)
+	})
 	t.Run("every schema is one, is used, and requires only what it has", func(t *testing.T) {
 		t.Parallel()
 		checkSchemas(t, p)
@@ -188,6 +195,35 @@ func paperCodes(p *paper) map[string]int {
 		codes[fmt.Sprint(m["const"])] = status
 	}
 	return codes
+}
+
+// checkTools compares request bodies with the tools of package orchestrator.
+func checkTools(t *testing.T) {
+	t.Helper()
+	var doc struct {
+		Components struct{ Schemas map[string]any }
+	}
+	if err := yaml.Unmarshal(api.Document, &doc); err != nil {
+		t.Fatal(err)
+	}
+	same := map[string]string{
+		orchestrator.ToolRoute: "RouteRequest", orchestrator.ToolEvaluate: "EvaluateRequest", orchestrator.ToolAckNotices: "AckNoticesRequest",
+	}
+	for _, tool := range orchestrator.Tools() {
+		var want any
+		if err := json.Unmarshal(tool.InputSchema, &want); err != nil {
+			t.Fatal(err)
+		}
+		if name, ok := same[tool.Name]; ok {
+			if d := cmp.Diff(want, doc.Components.Schemas[name]); d != "" {
+				t.Errorf("%s (-tools.json +openapi.yaml, %s):\n%s", tool.Name, name, d)
+			}
+			delete(same, tool.Name)
+		}
+	}
+	if len(same) > 0 {
+		t.Errorf("no tools %v", same)
+	}
 }
 
 func checkSchemas(t *testing.T, p *paper) {
