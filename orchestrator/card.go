@@ -12,7 +12,7 @@ type Card struct {
 	// Riders are the messages that are one candidate with it (EV-1), in the
 	// order in which they came.
 	Riders []Message
-	Around Surroundings
+	Around gate.Surroundings
 }
 
 // CardTicket is a Ticket of the candidate's Thread, as it stands now.

@@ -15,6 +15,9 @@ type TurnInput struct {
 	Input
 	Message  *Message
 	Question *approvals.Question
+	// Around reads what was said near the message that started the Ticket, as
+	// of its time (EV-2a). It is set on that Input, the first, and nil else.
+	Around func(context.Context) gate.Surroundings
 }
 
 // Turn is what an embedded Executor is given: all Inputs that no Report or
@@ -179,7 +182,7 @@ func (s *Service) turnInputs(ctx context.Context, id gate.TicketID) (Turn, error
 		}
 		turn.Inputs = append(turn.Inputs, full)
 	}
-	turn.Inputs = t.kept(turn.Inputs)
+	turn.Inputs = s.surround(&t, t.kept(turn.Inputs))
 	return turn, nil
 }
 

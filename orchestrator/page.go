@@ -76,13 +76,13 @@ func (p *page) message(m *Message) {
 }
 
 // around is what was said near a message (EV-2a).
-func (p *page) around(level int, s *Surroundings) {
+func (p *page) around(level int, s *gate.Surroundings) {
 	if s == nil {
 		return
 	}
 	for _, q := range []struct {
 		head string
-		said *Quote
+		said *gate.Quote
 	}{{"How the thread began", s.Opening}, {"What it replies to", s.RepliedTo}} {
 		if q.said != nil {
 			p.head(level, q.head)
@@ -98,27 +98,45 @@ func (p *page) around(level int, s *Surroundings) {
 	if len(s.Unread) > 0 {
 		p.head(level, "What could not be read")
 	}
-	for _, part := range s.Unread {
-		p.say("- " + unread(part))
+	for _, u := range s.Unread {
+		p.say("- " + unread(u.Part) + because(u.Why))
 	}
 }
 
-func (p *page) quote(q *Quote) {
-	p.say("- " + strings.TrimSpace(kindOf(q.Sender)+", "+stamp(q.At)+" "+word(q.URL)))
+func (p *page) quote(q *gate.Quote) {
+	who := kindOf(q.Sender)
+	if q.Own {
+		who = "the agent itself"
+	}
+	p.say("- " + strings.TrimSpace(who+", "+stamp(q.At)+" "+word(q.URL)))
+	if q.Edited {
+		p.say("- edited after the request: how it reads now is not shown")
+	}
+	if q.Cut {
+		p.say("- only its beginning")
+	}
 	p.untrusted(q.Text, [2]string{"from", q.Sender.Name}, [2]string{"title", q.Title})
 }
 
 // unread says which part of the Surroundings is missing.
-func unread(part string) string {
+func unread(part gate.Part) string {
 	switch part {
-	case PartOpening:
+	case gate.PartOpening:
 		return "how the thread began"
-	case PartRepliedTo:
+	case gate.PartRepliedTo:
 		return "the message that this one replies to"
-	case PartEarlier:
+	case gate.PartEarlier:
 		return "all that was said before: there may be more than stands here"
 	}
-	return word(part)
+	return word(string(part))
+}
+
+// because adds a reason, which is in the gateway's own words.
+func because(why string) string {
+	if why == "" {
+		return ""
+	}
+	return " (" + oneLine(why, 200) + ")"
 }
 
 // kindOf says what kind of account spoke, and its id.

@@ -16,7 +16,7 @@ type Prompt struct {
 	// Rules are those that its Mandate matched, with the first Input (RU-3).
 	Rules []gate.Rule
 	// Around is what was said near the message, with the first Input (EV-2a).
-	Around *Surroundings
+	Around *gate.Surroundings
 }
 
 // Markdown is the Input for a model: facts in the gateway's words, the

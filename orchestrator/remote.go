@@ -141,7 +141,7 @@ func (s *Service) inputsOf(ctx context.Context, t *Ticket, wanted func(Input) bo
 		full = append(full, f)
 	}
 	var out []HandedInput
-	for _, in := range t.kept(full) {
+	for _, in := range s.surround(t, t.kept(full)) {
 		out = append(out, s.handed(ctx, t, in))
 	}
 	return out, nil

@@ -48,11 +48,13 @@ func talked(text string) orchestrator.Message {
 	return m
 }
 
-func near(text string) orchestrator.Surroundings {
-	q := orchestrator.Quote{Sender: gate.Sender{Kind: gate.Bot, ID: "cli_1", Name: text}, Title: text, Text: text, URL: "https://example.com", At: epoch}
-	return orchestrator.Surroundings{
-		Opening: &q, RepliedTo: &q, Earlier: []orchestrator.Quote{q, q},
-		Unread: []string{orchestrator.PartEarlier, orchestrator.PartOpening, orchestrator.PartRepliedTo, "more"},
+func near(text string) gate.Surroundings {
+	q := gate.Quote{Sender: gate.Sender{Kind: gate.Bot, ID: "cli_1", Name: text}, Title: text, Text: text, URL: "https://example.com", At: epoch}
+	own, edited := q, q
+	own.Own, own.Cut, edited.Edited, edited.Text = true, true, true, ""
+	return gate.Surroundings{
+		Opening: &q, RepliedTo: &q, Earlier: []gate.Quote{q, own, edited},
+		Unread: []gate.Unread{{Part: gate.PartEarlier, Why: "a rate limit"}, {Part: gate.PartOpening}, {Part: gate.PartRepliedTo}, {Part: "more"}},
 	}
 }
 

@@ -26,15 +26,16 @@ type Opener interface {
 
 // ServiceConfig is what a Service needs.
 type ServiceConfig struct {
-	Store Store
-	Asker Asker
-	// Context may be nil: then a card has what the gateway itself received.
-	Context   Context
+	Store     Store
+	Asker     Asker
 	Directory approvals.Directory
 	// Opener may be nil: then nothing that an Executor opened is believed.
 	Opener   Opener
 	Sources  map[gate.SourceID]*gate.Source
 	Settings Settings
+	// Contexts read what was said near a Trigger, by Source (EV-2a). Without one
+	// a card has what the gateway itself received.
+	Contexts map[gate.SourceID]Context
 	// Rereaders read edited messages back, by Source (TR-4). Optional.
 	Rereaders map[gate.SourceID]Rereader
 	Now       func() time.Time

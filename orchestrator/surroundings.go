@@ -2,91 +2,85 @@ package orchestrator
 
 import (
 	"context"
-	"slices"
+	"sync"
 	"time"
 
 	"github.com/gatehouse-bot/gatehouse/gate"
 )
 
-// Quote is something that was said near a Trigger. All of it is untrusted.
-type Quote struct {
-	Sender gate.Sender
-	Title  string
-	Text   string
-	URL    string
-	At     time.Time
+// Context reads the Surroundings of a Trigger at its platform (EV-2a): as of
+// the Trigger's time, nothing later, and what was edited since is marked. What
+// it cannot read it names in Unread; it never fails as a whole. It gives what
+// the platform has, in any number and order: Service.Around chooses.
+type Context interface {
+	Around(ctx context.Context, t gate.Trigger) gate.Surroundings
 }
 
-// The parts of Surroundings, as Unread names them.
+// How Surroundings are read.
 const (
-	PartOpening   = "opening"
-	PartRepliedTo = "replied_to"
-	PartEarlier   = "earlier"
+	// aroundTime bounds the reading for one hand-out: what has not come by
+	// then is unread.
+	aroundTime = 4 * time.Second
+	// aroundAtOnce is how many messages of one hand-out are read for at once.
+	aroundAtOnce = 4
+	// aroundKnown is how many messages of a Thread are looked at.
+	aroundKnown = 100
 )
 
-// Surroundings are a Thread as of a Trigger's time (EV-2a): how it began, what
-// the Trigger replies to, and up to 20 earlier messages, oldest first. What
-// could not be read is named in Unread.
-type Surroundings struct {
-	Opening   *Quote
-	RepliedTo *Quote
-	Earlier   []Quote
-	Unread    []string
-}
-
-// Context reads the Surroundings of a Trigger at the platform (EV-2a).
-type Context interface {
-	Around(ctx context.Context, t gate.Trigger) (Surroundings, error)
-}
-
-// maxEarlier is how many earlier messages a card carries (EV-2a).
-const maxEarlier = 20
-
-// Around returns the Surroundings of a message: from the platform where that
-// can be asked, else what the gateway itself received, and then what was said
-// besides counts as unread.
-func (s *Service) Around(ctx context.Context, m Message) Surroundings {
-	if s.Context != nil {
-		around, err := s.Context.Around(ctx, m.Trigger)
-		if err == nil {
-			return around
-		}
-		s.Log.WarnContext(ctx, "read the context of a trigger", "trigger", m.ID, "err", err)
+// Around returns the Surroundings of each message (EV-2a): from the platform
+// where that can be asked, else what the gateway itself received. They are read
+// anew each time and stored nowhere, so a recall leaves no copy behind (TR-4a)
+// and a hand-out that is repeated after a crash has them again (EV-7).
+func (s *Service) Around(ctx context.Context, messages []Message) []gate.Surroundings {
+	reading, cancel := context.WithTimeout(ctx, aroundTime)
+	defer cancel()
+	all := make([]gate.Surroundings, len(messages))
+	turns := make(chan struct{}, aroundAtOnce)
+	var wg sync.WaitGroup
+	for i := range messages {
+		turns <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-turns }()
+			read := s.readAround(reading, &messages[i])
+			all[i] = settleAround(&messages[i], read, s.knownOn(ctx, messages[i].Thread))
+		})
 	}
-	known, _, err := s.Store.ListMessages(ctx, MessageFilter{Thread: m.Thread}, Page{Limit: 100})
+	wg.Wait()
+	return all
+}
+
+// readAround asks the platform.
+func (s *Service) readAround(ctx context.Context, m *Message) gate.Surroundings {
+	c := s.Contexts[m.Source]
+	if c == nil {
+		return unreadAll("the platform is not asked")
+	}
+	read := c.Around(ctx, m.Trigger)
+	for _, u := range read.Unread {
+		s.Log.WarnContext(ctx, "context not read", "trigger", m.ID, "source", m.Source, "reason", string(u.Part)+": "+u.Why)
+	}
+	return read
+}
+
+// knownOn are the messages of a Thread that the gateway received, newest first.
+func (s *Service) knownOn(ctx context.Context, thread gate.ThreadID) []Message {
+	known, _, err := s.Store.ListMessages(ctx, MessageFilter{Thread: thread}, Page{Limit: aroundKnown})
 	if err != nil {
-		known = nil
+		s.Log.WarnContext(ctx, "list messages of a thread", "thread", thread, "err", err)
+		return nil
 	}
-	return surroundings(m, known)
+	return known
 }
 
-// surroundings are those that the messages of its Thread give, newest first as
-// a list has them.
-func surroundings(m Message, known []Message) Surroundings {
-	out := Surroundings{Unread: []string{PartEarlier}}
-	for i := range known {
-		k := &known[i]
-		if k.ID == m.ID || k.State == StateRecalled || k.State == StateReceived || k.ReceivedAt.After(m.ReceivedAt) {
+// surround lets a Ticket's first Input, if it is among them, read its
+// Surroundings.
+func (s *Service) surround(t *Ticket, inputs []TurnInput) []TurnInput {
+	for i := range inputs {
+		if !t.opens(&inputs[i]) {
 			continue
 		}
-		q := Quote{Sender: k.Sender, Title: k.Title, Text: k.Text, URL: k.URL, At: k.OccurredAt}
-		if k.IDs.Message != "" && k.IDs.Message == m.ReplyTo {
-			out.RepliedTo = &q
-		}
-		switch {
-		case k.IDs.Message != "" && k.IDs.Message == m.Place.Root:
-			out.Opening = &q
-		case len(out.Earlier) < maxEarlier:
-			out.Earlier = append(out.Earlier, q)
-		}
+		of := []Message{*inputs[i].Message}
+		inputs[i].Around = func(ctx context.Context) gate.Surroundings { return s.Around(ctx, of)[0] }
 	}
-	slices.Reverse(out.Earlier)
-	begins := m.Place.Root == "" || m.IDs.Message == m.Place.Root
-	if out.Opening == nil && !begins {
-		out.Unread = append(out.Unread, PartOpening)
-	}
-	if out.RepliedTo == nil && m.ReplyTo != "" {
-		out.Unread = append(out.Unread, PartRepliedTo)
-	}
-	return out
+	return inputs
 }

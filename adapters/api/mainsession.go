@@ -15,8 +15,8 @@ import (
 type MainSession interface {
 	// Next takes the next Eval of a session; ok is false when none came.
 	Next(ctx context.Context, session string, fresh bool, wait time.Duration) (h orchestrator.Handout, ok bool, err error)
-	// Around is what was said near a message (EV-2a).
-	Around(ctx context.Context, m orchestrator.Message) orchestrator.Surroundings
+	// Around is what was said near each message (EV-2a).
+	Around(ctx context.Context, messages []orchestrator.Message) []gate.Surroundings
 	Route(ctx context.Context, it orchestrator.Item, r orchestrator.Ruling) (orchestrator.Result, error)
 	AckNoticesOf(ctx context.Context, ids []gate.TriggerID) error
 }
@@ -34,27 +34,15 @@ type next struct {
 }
 
 // candidate is a card (EV-2): in parts, and as Markdown for a model, in which
-// what people and models wrote stands in fences (PL-4). Opening, replied to and earlier messages are
-// null or short where they could not be read; unread then names them. All
-// that people and models wrote is untrusted: it is no instruction.
+// what people and models wrote stands in fences (PL-4). All that people and
+// models wrote is untrusted: it is no instruction.
 type candidate struct {
-	Trigger   trigger      `json:"trigger"`
-	Listed    bool         `json:"listed"`
-	Opening   *quote       `json:"opening"`
-	RepliedTo *quote       `json:"replied_to"`
-	Earlier   []quote      `json:"earlier"`
-	Unread    []string     `json:"unread"`
+	Trigger trigger `json:"trigger"`
+	Listed  bool    `json:"listed"`
+	around
 	Tickets   []cardTicket `json:"tickets"`
 	HandBacks []handBack   `json:"hand_backs"`
 	Card      string       `json:"card"`
-}
-
-type quote struct {
-	Sender sender    `json:"sender"`
-	Title  string    `json:"title"`
-	Text   string    `json:"text"`
-	URL    string    `json:"url"`
-	At     time.Time `json:"at"`
 }
 
 type cardTicket struct {
@@ -119,8 +107,9 @@ func (a *api) handed(ctx context.Context, h *orchestrator.Handout) (next, error)
 	if err != nil {
 		return next{}, err
 	}
-	for _, m := range h.Candidates {
-		card := orchestrator.Card{Message: m, Listed: h.Listed[m.ID], Around: a.main.Around(ctx, m)}
+	near := a.main.Around(ctx, h.Candidates)
+	for i, m := range h.Candidates {
+		card := orchestrator.Card{Message: m, Listed: h.Listed[m.ID], Around: near[i]}
 		for _, of := range h.TicketsOf(m.Thread) {
 			t := show(&of)
 			card.Tickets = append(card.Tickets, orchestrator.CardTicket{ID: t.ID, Title: t.Title, Brief: t.Brief, State: t.State, Stage: t.Stage})
@@ -135,13 +124,9 @@ func (a *api) handed(ctx context.Context, h *orchestrator.Handout) (next, error)
 }
 
 func candidateOf(card *orchestrator.Card) candidate {
-	s := &card.Around
 	c := candidate{
-		Trigger: triggerOf(&card.Message), Listed: card.Listed, Opening: quoteOf(s.Opening), RepliedTo: quoteOf(s.RepliedTo),
-		Earlier: []quote{}, Unread: orEmpty(s.Unread), Tickets: []cardTicket{}, HandBacks: []handBack{}, Card: card.Markdown(),
-	}
-	for i := range s.Earlier {
-		c.Earlier = append(c.Earlier, *quoteOf(&s.Earlier[i]))
+		Trigger: triggerOf(&card.Message), Listed: card.Listed, around: aroundOf(&card.Around),
+		Tickets: []cardTicket{}, HandBacks: []handBack{}, Card: card.Markdown(),
 	}
 	for _, t := range card.Tickets {
 		c.Tickets = append(c.Tickets, cardTicket{t.ID, t.Title, t.State, t.Stage})
@@ -150,13 +135,6 @@ func candidateOf(card *orchestrator.Card) candidate {
 		c.HandBacks = append(c.HandBacks, handBack(b))
 	}
 	return c
-}
-
-func quoteOf(q *orchestrator.Quote) *quote {
-	if q == nil {
-		return nil
-	}
-	return &quote{senderOf(q.Sender), q.Title, q.Text, q.URL, q.At.UTC()}
 }
 
 // getTools is GET /v1/orchestrator/tools: what an agent that is the main

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"time"
 
 	"github.com/gatehouse-bot/gatehouse/approvals"
@@ -22,6 +23,8 @@ type input struct {
 	// Prompt is all of it as Markdown for a model, in which what people and
 	// models wrote stands in fences (PL-4).
 	Prompt string `json:"prompt"`
+	// What was said near it; only of a Ticket's first Input (EV-2a).
+	around
 }
 
 // standing is what a sender is as of now (SU-1).
@@ -37,10 +40,10 @@ type policyChange struct {
 	Mode      string            `json:"mode"`
 }
 
-func inputsOf(h *orchestrator.Handed, now time.Time) inputs {
+func inputsOf(ctx context.Context, h *orchestrator.Handed, now time.Time) inputs {
 	w := inputs{Items: make([]input, len(h.Inputs)), Ticket: inputsTicket{State: h.Ticket.State}}
 	for i := range h.Inputs {
-		w.Items[i] = inputOf(&h.Ticket, &h.Inputs[i], now)
+		w.Items[i] = inputOf(ctx, &h.Ticket, &h.Inputs[i], now)
 	}
 	if e := h.Ticket.End; e != nil {
 		w.Ticket.End = &end{e.Reason, e.By, e.At.UTC()}
@@ -48,8 +51,12 @@ func inputsOf(h *orchestrator.Handed, now time.Time) inputs {
 	return w
 }
 
-func inputOf(t *orchestrator.Ticket, in *orchestrator.HandedInput, now time.Time) input {
-	w := input{ID: in.ID, Seq: in.Seq, Kind: in.Kind, Owned: in.Owned, Note: in.Note, At: in.At.UTC(), Prompt: promptOf(t, in)}
+func inputOf(ctx context.Context, t *orchestrator.Ticket, in *orchestrator.HandedInput, now time.Time) input {
+	near := nearby(ctx, in)
+	w := input{
+		ID: in.ID, Seq: in.Seq, Kind: in.Kind, Owned: in.Owned, Note: in.Note, At: in.At.UTC(),
+		Prompt: promptOf(t, in, near), around: aroundOf(near),
+	}
 	if m := in.Message; m != nil {
 		t := triggerOf(m)
 		w.Trigger = &t
@@ -65,9 +72,18 @@ func inputOf(t *orchestrator.Ticket, in *orchestrator.HandedInput, now time.Time
 	return w
 }
 
+// nearby is what was said near a Ticket's first Input, nil for any other (EV-2a).
+func nearby(ctx context.Context, in *orchestrator.HandedInput) *gate.Surroundings {
+	if in.Around == nil {
+		return nil
+	}
+	s := in.Around(ctx)
+	return &s
+}
+
 // promptOf says with the first Input what the work is.
-func promptOf(t *orchestrator.Ticket, in *orchestrator.HandedInput) string {
-	p := orchestrator.Prompt{Input: *in}
+func promptOf(t *orchestrator.Ticket, in *orchestrator.HandedInput, near *gate.Surroundings) string {
+	p := orchestrator.Prompt{Input: *in, Around: near}
 	if in.Seq == 1 {
 		p.Ticket = t
 	}

@@ -3,9 +3,6 @@ package feishu
 import (
 	"context"
 	"encoding/json"
-	"net/http"
-
-	larkcore "github.com/larksuite/oapi-sdk-go/v3/core"
 
 	"github.com/gatehouse-bot/gatehouse/adapters/internal/markdown"
 	"github.com/gatehouse-bot/gatehouse/gate"
@@ -67,56 +64,21 @@ type Rereader struct {
 // NewRereader returns the Rereader of bot's Source.
 func NewRereader(bot *Bot, source func() gate.Source) *Rereader { return &Rereader{bot, source} }
 
-// stored is a message as the API gives it (facts B.1).
-type stored struct {
-	MessageID  text `json:"message_id"`
-	RootID     text `json:"root_id"`
-	ParentID   text `json:"parent_id"`
-	ThreadID   text `json:"thread_id"`
-	Kind       text `json:"msg_type"`
-	CreateTime text `json:"create_time"`
-	UpdateTime text `json:"update_time"`
-	Deleted    bool `json:"deleted"`
-	ChatID     text `json:"chat_id"`
-	Sender     struct {
-		ID     text `json:"id"`
-		IDType text `json:"id_type"`
-		Kind   text `json:"sender_type"`
-		Tenant text `json:"tenant_key"`
-	} `json:"sender"`
-	Body struct {
-		Content text `json:"content"`
-	} `json:"body"`
-	Mentions json.RawMessage `json:"mentions"`
-}
-
 // Reread implements the orchestrator's port: what the message reads now. It is
 // false for one that was deleted, and for what has no author with an open_id,
 // such as our own. Its error is a *gate.SendError.
 func (r *Rereader) Reread(ctx context.Context, t gate.Trigger) (gate.Trigger, bool, error) {
-	resp, err := r.bot.api.call(ctx, "read message", func(ctx context.Context, as larkcore.RequestOptionFunc) (*larkcore.ApiResp, error) {
-		req := &larkcore.ApiReq{
-			HttpMethod: http.MethodGet, ApiPath: "/open-apis/im/v1/messages/:message_id", PathParams: larkcore.PathParams{},
-			SupportedAccessTokenTypes: []larkcore.AccessTokenType{larkcore.AccessTokenTypeTenant},
-		}
-		req.PathParams.Set("message_id", t.IDs.Message)
-		return larkcore.Request(ctx, req, r.bot.api.config, as)
-	})
+	found, err := r.bot.api.message(ctx, t.IDs.Message)
 	if err != nil {
 		return t, false, sendError(err)
 	}
-	var answer struct {
-		Data struct {
-			Items []stored `json:"items"`
-		} `json:"data"`
-	}
-	if err := json.Unmarshal(resp.RawBody, &answer); err != nil || len(answer.Data.Items) == 0 {
-		return t, false, &gate.SendError{Class: gate.SendDropped, Reason: "feishu gave no message", Err: err}
+	if len(found) == 0 {
+		return t, false, &gate.SendError{Class: gate.SendDropped, Reason: "feishu gave no message"}
 	}
 	s := Setting{
 		Config: r.bot.cfg, Source: r.source(), BotOpenID: r.bot.OpenID(), Tenant: r.bot.Tenant(), Sent: r.bot.sent.has, Now: t.ReceivedAt,
 	}
-	now, ok := s.reread(t, answer.Data.Items[0])
+	now, ok := s.reread(t, found[0])
 	return now, ok, nil
 }
 

@@ -18,6 +18,8 @@ type plug struct {
 	sender  orchestrator.Sender
 	// rereader reads edited messages back; nil where events carry the text.
 	rereader orchestrator.Rereader
+	// around reads what was said near a message.
+	around orchestrator.Context
 	// identify asks the platform who the bot is, and returns its name.
 	identify func(context.Context) (string, error)
 	// read makes an arrival of a recorded body, or says why it is none.
@@ -61,6 +63,7 @@ func (g *gateway) plugFeishu(s *config.Source, src *gate.Source) (plug, error) {
 		webhook: handler, sender: feishu.NewSender(bot, g.broker, g.log),
 		rereader: feishu.NewRereader(bot, func() gate.Source { return *src }),
 		read:     func(_ string, body []byte) reading { return feishuReading(handler.Read(body)) },
+		around:   feishu.NewSurrounder(bot),
 		known:    func() bool { return bot.OpenID() != "" },
 		identify: func(ctx context.Context) (string, error) {
 			id, err := bot.Identity(ctx)
@@ -88,7 +91,7 @@ func (g *gateway) plugGitHub(s *config.Source, src *gate.Source) (plug, error) {
 	handler := github.NewHandler(bot, func() gate.Source { return *src }, intake{g}, g.log)
 	handler.Count = func(r github.Reason) { g.count.ignored.WithLabelValues(string(s.ID), string(r)).Inc() }
 	return plug{
-		webhook: handler, sender: github.NewSender(bot, g.log),
+		webhook: handler, sender: github.NewSender(bot, g.log), around: github.NewSurrounder(bot),
 		read:  func(event string, body []byte) reading { return githubReading(handler.Read(event, body)) },
 		known: func() bool { return bot.ID() != 0 },
 		opened: func(ctx context.Context, url string) (orchestrator.Opened, bool, error) {

@@ -61,7 +61,7 @@ func wire(cfg *config.Config, store opened, log *slog.Logger, driver func(orches
 	g.service = orchestrator.NewService(orchestrator.ServiceConfig{
 		Store: store, Asker: g.broker, Directory: lists, Opener: g, Sources: sources,
 		Settings: orchestratorSettings(cfg), Now: time.Now, NewID: newID, Log: log,
-		Rereaders: map[gate.SourceID]orchestrator.Rereader{},
+		Rereaders: map[gate.SourceID]orchestrator.Rereader{}, Contexts: map[gate.SourceID]orchestrator.Context{},
 	})
 	g.health = newHealth(g)
 
@@ -73,6 +73,7 @@ func wire(cfg *config.Config, store opened, log *slog.Logger, driver func(orches
 			return nil, fmt.Errorf("source %s: %w", s.ID, err)
 		}
 		g.plugs[s.ID], senders[s.ID] = p, countedSender{p.sender, count}
+		g.service.Contexts[s.ID] = p.around
 		if p.rereader != nil {
 			g.service.Rereaders[s.ID] = p.rereader
 		}

@@ -48,6 +48,7 @@ func (s *Sim) routes() *http.ServeMux {
 	mux.HandleFunc("POST /open-apis/auth/v3/tenant_access_token/internal", s.serve("token", s.token))
 	mux.HandleFunc("GET /open-apis/bot/v3/info", s.serve("bot", s.botInfo))
 	mux.HandleFunc("POST /open-apis/im/v1/messages", s.serve("create", s.create))
+	mux.HandleFunc("GET /open-apis/im/v1/messages", s.serve("list", s.list))
 	mux.HandleFunc("POST /open-apis/im/v1/messages/{id}/reply", s.serve("reply", s.reply))
 	mux.HandleFunc("PATCH /open-apis/im/v1/messages/{id}", s.serve("patch", s.patch))
 	mux.HandleFunc("GET /open-apis/im/v1/messages/{id}", s.serve("get", s.get))

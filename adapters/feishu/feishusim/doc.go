@@ -6,7 +6,7 @@
 // has two sides:
 //
 //   - The API side is an http.Handler: tenant token, bot info, create, reply,
-//     patch, get and reactions, as the platform answers them: its codes, its
+//     patch, get, list and reactions, as the platform answers them: its codes, its
 //     token check, `uuid` honoured for an hour, topics, its limits on size and
 //     on what a card may hold. Faults can be injected with [Sim.Fail].
 //   - The sender side builds real webhook requests, encrypted and signed, and

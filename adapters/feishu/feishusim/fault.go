@@ -8,7 +8,7 @@ import (
 // Fault is what goes wrong with the next calls.
 type Fault struct {
 	// Call is the name of the calls that it hits: token, bot, create, reply,
-	// patch, react, get. Empty: any but token.
+	// patch, react, get, list. Empty: any but token.
 	Call string
 	// Match, if set, must occur in the request's body or path.
 	Match string

@@ -63,6 +63,7 @@ func (s *Sim) Say(chat Chat, by Person, said string, opts ...Option) Event {
 		m = s.replyTo(to, false)
 	}
 	m.ID, m.Type, m.Content, m.By, m.At = s.id("om_"), w.kind, json.RawMessage(content), by, w.at
+	m.mentions = restMentions(mentions)
 	s.add(m)
 	return s.event("im.message.receive_v1", m.ID, milli(w.at), messageEvent(chat, m, content, mentions))
 }

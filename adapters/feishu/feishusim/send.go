@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"strconv"
 )
 
 type sendBody struct {
@@ -110,19 +109,21 @@ func (s *Sim) once(call string, in sendBody, make func() *Message) apiReply {
 	return good(s.view(m))
 }
 
-// view is a message as REST answers show it.
+// view is a message as REST answers show it. A recalled one keeps its place
+// and loses its text.
 func (s *Sim) view(m *Message) map[string]any {
 	v := map[string]any{
 		"message_id": m.ID, "chat_id": m.Chat, "msg_type": m.Type, "deleted": m.Deleted, "updated": len(m.Revisions) > 0,
-		"create_time": strconv.FormatInt(m.At.UnixMilli(), 10), "update_time": strconv.FormatInt(m.At.UnixMilli(), 10),
-		"body":   map[string]any{"content": string(m.Content)},
-		"sender": map[string]any{"id": m.By.OpenID, "id_type": "open_id", "sender_type": "user", "tenant_key": m.By.Tenant},
+		"create_time": milli(m.At), "update_time": milli(m.At), "body": map[string]any{"content": string(m.Content)}, "sender": s.author(m),
 	}
 	if !m.updated.IsZero() {
-		v["updated"], v["update_time"], v["mentions"] = true, strconv.FormatInt(m.updated.UnixMilli(), 10), m.mentions
+		v["updated"], v["update_time"] = true, milli(m.updated)
 	}
-	if m.FromApp {
-		v["sender"] = map[string]any{"id": s.app.ID, "id_type": "app_id", "sender_type": "app", "tenant_key": s.app.Tenant}
+	if len(m.mentions) > 0 {
+		v["mentions"] = m.mentions
+	}
+	if m.Deleted {
+		v["body"] = map[string]any{"content": "This message was recalled"}
 	}
 	for key, value := range map[string]string{"root_id": m.Root, "parent_id": m.Parent, "thread_id": m.Topic} {
 		if value != "" {
@@ -132,12 +133,26 @@ func (s *Sim) view(m *Message) map[string]any {
 	return v
 }
 
+// author is a sender as REST names them: a bot by its App ID.
+func (s *Sim) author(m *Message) map[string]any {
+	switch {
+	case m.FromApp:
+		return map[string]any{"id": s.app.ID, "id_type": "app_id", "sender_type": "app", "tenant_key": s.app.Tenant}
+	case m.By.Bot:
+		return map[string]any{"id": "cli_" + digest("app", m.By.Name)[:16], "id_type": "app_id", "sender_type": "app", "tenant_key": m.By.Tenant}
+	}
+	return map[string]any{"id": m.By.OpenID, "id_type": "open_id", "sender_type": "user", "tenant_key": m.By.Tenant}
+}
+
 func (s *Sim) get(c *apiCall) apiReply {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m := s.byID[c.r.PathValue("id")]
 	if m == nil {
 		return bad(230001, "no such message")
+	}
+	if s.chats[m.Chat].Gone {
+		return bad(230002, "bot is not in the chat")
 	}
 	return good(map[string]any{"items": []any{s.view(m)}})
 }
@@ -170,7 +185,7 @@ func (s *Sim) patch(c *apiCall) apiReply {
 // revise replaces a card's content. The lock is held.
 func (s *Sim) revise(m *Message, content json.RawMessage) {
 	m.Revisions = append(m.Revisions, m.Content)
-	m.Content = content
+	m.Content, m.updated = content, s.Now()
 	s.notify()
 }
 

@@ -30,6 +30,8 @@ type apiReply struct {
 	body   any
 	// next is the number of the next page, or 0.
 	next int
+	// last is the number of the last page, where there is a next.
+	last int
 }
 
 func bad(status int, message string) apiReply {
@@ -107,6 +109,8 @@ func (s *Sim) route(c *apiCall) (name string, do func(*apiCall) apiReply) {
 		return "me", s.me
 	case c.is("users/*"):
 		return "user", s.user
+	case (c.is("graphql") || c.is("api/graphql")) && post:
+		return "graphql", s.graphQL
 	case len(p) < 4 || p[0] != "repos":
 	case c.is("repos/*/*/installation"):
 		return "installation", s.installation
@@ -118,10 +122,14 @@ func (s *Sim) route(c *apiCall) (name string, do func(*apiCall) apiReply) {
 		return "commit_comment", s.createCommitComment
 	case (c.is("repos/*/*/pulls/*/comments") || c.is("repos/*/*/pulls/*/comments/*/replies")) && post:
 		return "review_reply", s.createReviewReply
-	case p[len(p)-1] == "comments":
+	case p[len(p)-1] == "comments", c.is("repos/*/*/pulls/*/reviews"):
 		return "list", s.list
+	case c.is("repos/*/*/git/commits/*"):
+		return "commit", s.getCommit
 	case c.is("repos/*/*/issues/comments/*"), c.is("repos/*/*/pulls/comments/*"), c.is("repos/*/*/comments/*"):
 		return "get", s.getComment
+	case c.is("repos/*/*/issues/*"):
+		return "issue", s.getIssue
 	}
 	return "unknown", func(*apiCall) apiReply { return notFound() }
 }
@@ -156,13 +164,17 @@ func (s *Sim) headers(w http.ResponseWriter, r *http.Request, out apiReply) {
 	h.Set("X-RateLimit-Reset", strconv.FormatInt(s.Now().Add(time.Hour).Unix(), 10))
 	h.Set("X-RateLimit-Resource", "core")
 	if out.next > 0 {
-		u := *r.URL
-		u.Scheme, u.Host = "http", r.Host
-		q := u.Query()
-		q.Set("page", strconv.Itoa(out.next))
-		u.RawQuery = q.Encode()
-		h.Set("Link", "<"+u.String()+`>; rel="next"`)
+		h.Set("Link", pageLink(r, out.next, "next")+", "+pageLink(r, out.last, "last"))
 	}
+}
+
+func pageLink(r *http.Request, page int, rel string) string {
+	u := *r.URL
+	u.Scheme, u.Host = "http", r.Host
+	q := u.Query()
+	q.Set("page", strconv.Itoa(page))
+	u.RawQuery = q.Encode()
+	return "<" + u.String() + `>; rel="` + rel + `"`
 }
 
 func answer(w http.ResponseWriter, status int, body any) {

@@ -152,9 +152,38 @@ func (s *Sim) EditComment(c Comment, by Account, body string) Delivery {
 	defer s.mu.Unlock()
 	at := s.comment(c.Kind, c.ID)
 	from := at.Body
-	at.Body, at.Updated = body, s.Now()
+	at.Body, at.Updated, at.Edited = body, s.Now(), s.Now()
 	s.notify()
 	return s.event(*at, "edited", by, obj{"body": obj{"from": from}})
+}
+
+// EditIssue changes the body of an issue or pull request.
+func (s *Sim) EditIssue(i Issue, by Account, body string) Delivery {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := s.issue(i.Repo, i.Number)
+	from := at.Body
+	at.Body, at.Updated, at.Edited = body, s.Now(), s.Now()
+	s.notify()
+	parts := obj{"changes": obj{"body": obj{"from": from}}}
+	if at.Pull {
+		parts["number"], parts["pull_request"] = i.Number, pullJSON(*at)
+		return s.happened("pull_request", "edited", i.Repo, by, parts)
+	}
+	parts["issue"] = issueJSON(*at)
+	return s.happened("issues", "edited", i.Repo, by, parts)
+}
+
+// Commit makes a commit with that message and returns its name.
+func (s *Sim) Commit(r Repo, message string) (name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	name = sha(r.FullName() + message)
+	s.commits[name] = obj{
+		"sha": name, "message": message, "html_url": webURL(r) + "/commit/" + name,
+		"author": obj{"name": "a", "email": "a@example.org", "date": stamp(s.Now())},
+	}
+	return name
 }
 
 // Delete removes a comment.

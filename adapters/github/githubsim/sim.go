@@ -52,7 +52,9 @@ type Issue struct {
 	Closed      bool
 	Locked      bool
 	At, Updated time.Time
-	Head, Base  string
+	// Edited is when the body was last changed, or zero.
+	Edited     time.Time
+	Head, Base string
 }
 
 // The kinds of comments.
@@ -79,6 +81,8 @@ type Comment struct {
 	Body        string
 	State       string // of a review
 	At, Updated time.Time
+	// Edited is when the text was last changed, or zero.
+	Edited time.Time
 }
 
 // Reaction is an emoji on an issue (Kind "issue" and its number) or a comment.
@@ -107,6 +111,7 @@ type Sim struct {
 	repos     map[string]Repo
 	issues    []*Issue
 	comments  []*Comment
+	commits   map[string]obj
 	reactions []Reaction
 	tokens    map[string]time.Time // of the installation
 	installed int64
@@ -129,7 +134,7 @@ func New(app App) *Sim {
 	fill(&app.Token, "sim-account-token-0000000000000")
 	return &Sim{
 		app: app, Now: time.Now, changed: make(chan struct{}), ids: 1000, installed: 77,
-		accounts: map[string]Account{}, repos: map[string]Repo{}, tokens: map[string]time.Time{},
+		accounts: map[string]Account{}, repos: map[string]Repo{}, tokens: map[string]time.Time{}, commits: map[string]obj{},
 		key: sync.OnceValue(func() *rsa.PrivateKey {
 			key, err := rsa.GenerateKey(rand.Reader, 1024) // small, so that it is quick to make
 			if err != nil {

@@ -3,7 +3,9 @@ package githubsim_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -246,4 +248,68 @@ func TestFaultsAreGoGitHubsErrors(t *testing.T) {
 	if _, _, err := w.client.Users.Get(t.Context(), "nobody"); status(err) != 404 {
 		t.Errorf("C1: an unknown user = %v, want 404", err)
 	}
+}
+
+// TestReadingByGoGitHub: what was said can be read back, with GitHub's paging,
+// and what REST does not tell of edits.
+func TestReadingByGoGitHub(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	pull, _ := w.sim.OpenPull(w.repo, w.ann, "t", "b", false)
+	first, _ := w.sim.ReviewComment(pull, w.ann, "why?", 0)
+	for range 4 {
+		w.sim.ReviewComment(pull, w.ann, "so", first.ID)
+	}
+	review, _ := w.sim.Review(pull, w.ann, "approved", "good")
+	sha := w.sim.Commit(w.repo, "a commit")
+
+	issue, _, err := w.client.Issues.Get(ctx, "acme", "app", pull.Number)
+	if err != nil || issue.GetTitle() != "t" || !issue.IsPullRequest() {
+		t.Errorf("Issues.Get = %v, %v", issue, err)
+	}
+	page := gh.ListOptions{PerPage: 2}
+	newest, resp, err := w.client.PullRequests.ListComments(ctx, "acme", "app", pull.Number, &gh.PullRequestListCommentsOptions{Sort: "created", Direction: "desc", ListOptions: page})
+	if err != nil || len(newest) != 2 || resp.NextPage != 2 || resp.LastPage != 3 || newest[0].GetID() <= newest[1].GetID() {
+		t.Errorf("ListComments = %d, next %d of %d, %v, want the newest two of three pages", len(newest), resp.NextPage, resp.LastPage, err)
+	}
+	reviews, _, err := w.client.PullRequests.ListReviews(ctx, "acme", "app", pull.Number, nil)
+	if err != nil || len(reviews) != 1 || reviews[0].GetBody() != "good" || reviews[0].SubmittedAt == nil {
+		t.Errorf("ListReviews = %v, %v", reviews, err)
+	}
+	commit, _, err := w.client.Git.GetCommit(ctx, "acme", "app", sha)
+	if err != nil || commit.GetMessage() != "a commit" {
+		t.Errorf("GetCommit = %v, %v", commit, err)
+	}
+	if _, _, err := w.client.Issues.Get(ctx, "acme", "app", 99); status(err) != 404 {
+		t.Errorf("Issues.Get of none = %v, want 404", err)
+	}
+	if _, _, err := w.client.Git.GetCommit(ctx, "acme", "app", strings.Repeat("0", 40)); status(err) != 404 {
+		t.Errorf("GetCommit of none = %v, want 404", err)
+	}
+	w.sim.EditComment(review, w.ann, "very good")
+	w.sim.EditIssue(pull, w.ann, "c")
+	if got := w.edits(t, pull.Number); strings.Count(got, `"lastEditedAt":"`) != 2 || !strings.Contains(got, fmt.Sprintf(`"databaseId":%d`, review.ID)) {
+		t.Errorf("graphql = %s, want both edited", got)
+	}
+	if got := w.edits(t, 99); !strings.Contains(got, "NOT_FOUND") {
+		t.Errorf("graphql of none = %s, want NOT_FOUND", got)
+	}
+}
+
+// edits asks when an issue was edited.
+func (w *world) edits(t *testing.T, number int) string {
+	t.Helper()
+	r, err := w.client.NewRequest(http.MethodPost, "../graphql", map[string]any{
+		"query":     `query { repository { issueOrPullRequest { ... on Issue { lastEditedAt } } } }`,
+		"variables": map[string]any{"owner": "acme", "name": "app", "number": number},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out json.RawMessage
+	if _, err := w.client.Do(t.Context(), r, &out); err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
 }

@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 )
 
@@ -116,64 +114,11 @@ func (s *Sim) keep(c Comment) *Comment {
 	c.At = s.Now()
 	c.Updated = c.At
 	s.comments = append(s.comments, &c)
+	if i := s.issue(c.Repo, c.Issue); i != nil {
+		i.Updated = c.At
+	}
 	s.notify()
 	return &c
-}
-
-// list is one page of what was said at an issue, a pull request's diff or a
-// commit.
-func (s *Sim) list(c *apiCall) apiReply {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r, ok := s.repo(c)
-	if !ok || len(c.path) != 6 {
-		return notFound()
-	}
-	kind := map[string]string{"issues": IssueComment, "pulls": ReviewComment, "commits": CommitComment}[c.path[3]]
-	since, _ := time.Parse(time.RFC3339, c.r.URL.Query().Get("since"))
-	found := []any{}
-	for _, m := range s.comments {
-		where := m.SHA == c.path[4] || m.Issue != 0 && m.Issue == int(c.number(4))
-		if m.Kind == kind && m.Repo.ID == r.ID && where && !m.Updated.Before(since) {
-			found = append(found, commentJSON(*m))
-		}
-	}
-	return page(c, found)
-}
-
-func page(c *apiCall, all []any) apiReply {
-	q := c.r.URL.Query()
-	number, size := max(1, atoi(q.Get("page"))), atoi(q.Get("per_page"))
-	if size <= 0 {
-		size = 30
-	}
-	size = min(size, 100)
-	from := min((number-1)*size, len(all))
-	to := min(from+size, len(all))
-	out := good(all[from:to])
-	if to < len(all) {
-		out.next = number + 1
-	}
-	return out
-}
-
-func atoi(s string) int {
-	n, err := strconv.Atoi(s)
-	if err != nil {
-		return 0
-	}
-	return n
-}
-
-func (s *Sim) getComment(c *apiCall) apiReply {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	kind := map[string]string{"issues": IssueComment, "pulls": ReviewComment, "comments": CommitComment}[c.path[3]]
-	m := s.comment(kind, c.number(len(c.path)-1))
-	if m == nil {
-		return notFound()
-	}
-	return good(commentJSON(*m))
 }
 
 // react answers 201, or 200 where the reaction is there already.
