@@ -46,6 +46,9 @@ type Review struct {
 	Approvals int      `json:"approvals,omitempty"`
 }
 
+// Needed is how many different people must approve: at least one.
+func (r Review) Needed() int { return max(r.Approvals, 1) }
+
 // Rule returns the rule with that id; ok is false when there is none.
 func (p *Policy) Rule(id string) (r Rule, ok bool) {
 	for i := range p.Rules {

@@ -125,7 +125,11 @@ func (w *work) wakes(m *Message) bool { return w.ownable(m) && !w.Settings.stopW
 func (w *work) own(t *Ticket, m *Message, root bool) {
 	m.ownedBy(t)
 	m.State, m.With = StateOwned, ""
-	seq := w.input(t, Input{Kind: InputMessage, Owned: true, Trigger: m.ID})
+	in := Input{Kind: InputMessage, Owned: true, Trigger: m.ID}
+	if root {
+		w.guide(t, &in)
+	}
+	seq := w.input(t, in)
 	t.Held = append(t.Held, Held{Trigger: m.ID, Seq: seq, Root: root})
 	t.LastOwned = m.ID
 	if root {

@@ -57,6 +57,10 @@ type Settings struct {
 	FourEyes bool
 	// KeepRefused keeps the text of what was not admitted (PL-5).
 	KeepRefused bool
+	// TeamPrompt is what every Ticket's Executor is told, Instructions what
+	// each executor is, by its name.
+	TeamPrompt   string
+	Instructions map[string]string
 	// Follow names by executor what its Tickets may follow beside the chat or
 	// repository of their Mandate (SU-5a).
 	Follow map[string][]Follow

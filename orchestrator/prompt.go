@@ -13,8 +13,6 @@ type Prompt struct {
 	Input HandedInput
 	// Ticket is shown with the first Input: what the work is.
 	Ticket *Ticket
-	// Rules are those that its Mandate matched, with the first Input (RU-3).
-	Rules []gate.Rule
 	// Around is what was said near the message, with the first Input (EV-2a).
 	Around *gate.Surroundings
 }
@@ -41,15 +39,28 @@ func (x *Prompt) Markdown() string {
 	return p.b.String()
 }
 
-// work is what the Ticket is about, and the rules that started it (RU-3).
+// work is what the Ticket is about, what the operators say to it, and the
+// rules that started it (RU-3).
 func (x *Prompt) work(p *page) {
 	if x.Ticket != nil {
 		p.head(2, "The work")
 		p.untrusted(x.Ticket.Brief, [2]string{"title", x.Ticket.Title})
 	}
-	for i := range x.Rules {
-		r := &x.Rules[i]
+	if x.Input.Instructions != "" {
+		p.head(2, "Instructions")
+		p.say(visible(x.Input.Instructions))
+	}
+	for i := range x.Input.Rules {
+		r := &x.Input.Rules[i]
 		p.rule(r.ID, r.Name, r.Instructions)
+		p.review(r.Review)
+	}
+}
+
+// review says who answers the approvals that are asked for the work (RU-4).
+func (p *page) review(r gate.Review) {
+	if len(r.Reviewers) > 0 {
+		p.say("\nThe approvals that you ask for this work are given by " + visible(strings.Join(r.Reviewers, ", ")) + "; needed: " + strconv.Itoa(r.Needed()) + ".")
 	}
 }
 
@@ -122,6 +133,7 @@ func (p *page) policy(c *gate.PolicyChange) {
 			continue
 		}
 		p.rule(r.ID, r.Name, r.Text)
+		p.review(r.Review)
 	}
 }
 

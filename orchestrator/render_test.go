@@ -71,9 +71,11 @@ func promptOf(text string) orchestrator.Prompt {
 	m, around := talked(text), near(text)
 	p := orchestrator.Prompt{
 		Ticket: &orchestrator.Ticket{ID: "tkt_1", Title: text, Brief: text}, Around: &around,
-		Rules: []gate.Rule{{ID: "triage", Name: "Triage", Instructions: "Label it."}},
 	}
-	p.Input.Input = orchestrator.Input{ID: "inp_1", Ticket: "tkt_1", Seq: 1, Kind: orchestrator.InputMessage, Owned: true}
+	p.Input.Input = orchestrator.Input{
+		ID: "inp_1", Ticket: "tkt_1", Seq: 1, Kind: orchestrator.InputMessage, Owned: true, Instructions: "Write tests first.",
+		Rules: []orchestrator.WorkRule{{ID: "triage", Name: "Triage", Instructions: "Label it.", Review: gate.Review{Reviewers: []string{"ou_1", "octocat"}}}},
+	}
 	p.Input.Message, p.Input.Requester, p.Input.Lists = &m, true, gate.Lists{Allow: gate.Yes, Approver: gate.Yes}
 	return p
 }

@@ -187,5 +187,9 @@ type Input struct {
 	Question approvals.ID       `json:"question,omitempty"`
 	Note     string             `json:"note,omitempty"`
 	Policy   *gate.PolicyChange `json:"policy_changed,omitempty"`
-	At       time.Time          `json:"at"`
+	// Rules and Instructions are in the Input that starts or resumes the work:
+	// the matched rules, and what the configuration tells the executor (RU-3).
+	Rules        []WorkRule `json:"rules,omitempty"`
+	Instructions string     `json:"instructions,omitempty"`
+	At           time.Time  `json:"at"`
 }

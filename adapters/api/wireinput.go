@@ -19,7 +19,11 @@ type input struct {
 	Decision *question              `json:"decision"`       // null: it is no answer
 	Policy   *policyChange          `json:"policy_changed"` // null: the policy did not change
 	Note     string                 `json:"note"`
-	At       time.Time              `json:"at"`
+	// Rules and Instructions are empty but in an Input that starts or resumes
+	// the work (RU-3).
+	Rules        []orchestrator.WorkRule `json:"rules"`
+	Instructions string                  `json:"instructions"`
+	At           time.Time               `json:"at"`
 	// Prompt is all of it as Markdown for a model, in which what people and
 	// models wrote stands in fences (PL-4).
 	Prompt string `json:"prompt"`
@@ -55,6 +59,7 @@ func inputOf(ctx context.Context, t *orchestrator.Ticket, in *orchestrator.Hande
 	near := nearby(ctx, in)
 	w := input{
 		ID: in.ID, Seq: in.Seq, Kind: in.Kind, Owned: in.Owned, Note: in.Note, At: in.At.UTC(),
+		Rules: orEmpty(in.Rules), Instructions: in.Instructions,
 		Prompt: promptOf(t, in, near), around: aroundOf(near),
 	}
 	if m := in.Message; m != nil {

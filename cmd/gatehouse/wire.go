@@ -123,9 +123,18 @@ func orchestratorSettings(cfg *config.Config) orchestrator.Settings {
 		StopWords: cfg.Orchestrator.StopWords, EvalTimeout: cfg.Orchestrator.EvalTimeout,
 		MaxRequeues: cfg.Orchestrator.MaxRequeues, DirectQuiet: cfg.DirectQuiet,
 		LateAfter: cfg.LateAfter, DedupeLife: cfg.Retention.Dedupe, KeepRefused: cfg.Retention.RefusedText,
-		FourEyes: cfg.Approvals.FourEyes,
-		Follow:   follows(cfg), Executors: bounds(cfg),
+		FourEyes: cfg.Approvals.FourEyes, TeamPrompt: cfg.Orchestrator.TeamPrompt, Instructions: instructions(cfg),
+		Follow: follows(cfg), Executors: bounds(cfg),
 	}
+}
+
+// instructions are what each executor is told with every Ticket.
+func instructions(cfg *config.Config) map[string]string {
+	all := map[string]string{}
+	for name, e := range cfg.Executors {
+		all[name] = e.Instructions
+	}
+	return all
 }
 
 // bounds is how much each executor may do (EX-5).

@@ -253,6 +253,8 @@ func inputsInOrder(t *testing.T, b *bench) {
 		in := orchestrator.Input{ID: "in", Ticket: "tkt_1", Seq: seq, Kind: orchestrator.InputMessage, Owned: true, At: start}
 		all = append(all, in)
 	}
+	all[0].Instructions = "Write tests first."
+	all[0].Rules = []orchestrator.WorkRule{{ID: "triage", Name: "Triage", Instructions: "Label it.", Review: gate.Review{Reviewers: []string{"ou_1"}, Approvals: 1}}}
 	b.commit(orchestrator.Changes{Inputs: all[:5]})
 	b.commit(orchestrator.Changes{Inputs: all[5:]})
 	b.commit(orchestrator.Changes{Inputs: []orchestrator.Input{{ID: "other", Ticket: "tkt_2", Seq: 1}}})
