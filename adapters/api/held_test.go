@@ -15,7 +15,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// seen are the answers that the tests of this package got, as "GET /v1/… 200".
+// seen are the answers that the tests of this package got, as "GET /v1/… 200",
+// and the parameters that were taken, as "GET /v1/… ?wait".
 var seen sync.Map
 
 // held is the listener under oath: every request that is taken and every answer
@@ -179,6 +180,7 @@ func (x *exchange) asked(call string, op part) error {
 		if !ok {
 			return fmt.Errorf("no parameter %q", name)
 		}
+		seen.Store(call+" ?"+name, true)
 		text, err := json.Marshal(values[0])
 		if err != nil {
 			return err

@@ -24,9 +24,17 @@ import (
 type paper struct {
 	root     map[string]any
 	compiler *jsonschema.Compiler
+	calls    []paperCall
 
 	mu      sync.Mutex
 	schemas map[string]*jsonschema.Schema // by pointer
+}
+
+// paperCall is a call, as "GET /v1/…", with what its requests' paths look like.
+type paperCall struct {
+	name, method string
+	path         *regexp.Regexp
+	op           part
 }
 
 const paperURL = "https://gatehouse.test/openapi.json"
@@ -58,6 +66,11 @@ func readPaper(text []byte) (*paper, error) {
 	})
 	p := &paper{root: root, compiler: jsonschema.NewCompiler(), schemas: map[string]*jsonschema.Schema{}}
 	p.compiler.AssertFormat()
+	for name, op := range p.operations() {
+		method, path, _ := strings.Cut(name, " ")
+		like := pathVariable.ReplaceAllString(regexp.QuoteMeta(path), "[^/]+")
+		p.calls = append(p.calls, paperCall{name, method, regexp.MustCompile("^" + like + "$"), op})
+	}
 	return p, p.compiler.AddResource(paperURL, root)
 }
 
@@ -157,18 +170,13 @@ func (p *paper) parameters(call string) map[string]part {
 	return found
 }
 
-var pathVariable = regexp.MustCompile(`\{[^}]*\}`)
+var pathVariable = regexp.MustCompile(`\\?\{[^}]*\}`)
 
 // find is the call of a request's method and path.
 func (p *paper) find(method, path string) (call string, op part) {
-	for call, op := range p.operations() {
-		m, template, _ := strings.Cut(call, " ")
-		parts := pathVariable.Split(template, -1)
-		for i := range parts {
-			parts[i] = regexp.QuoteMeta(parts[i])
-		}
-		if m == method && regexp.MustCompile("^"+strings.Join(parts, "[^/]+")+"$").MatchString(path) {
-			return call, op
+	for _, c := range p.calls {
+		if c.method == method && c.path.MatchString(path) {
+			return c.name, c.op
 		}
 	}
 	return "", part{}

@@ -57,6 +57,25 @@ func TestWhatEveryCallRefuses(t *testing.T) {
 	}
 }
 
+// TestEveryCallTakesItsParameters: lists have pages, and what can wait does.
+func TestEveryCallTakesItsParameters(t *testing.T) {
+	t.Parallel()
+	w := policyWorld(t)
+	w.commit(t, orchestrator.Changes{Tickets: []orchestrator.Ticket{asking()}})
+	for call := range paperOf(t).operations() {
+		_, path, _ := strings.Cut(call, " ")
+		for name, query := range map[string]string{"query limit": "?limit=1&cursor=", "query wait": "?wait=1ms"} {
+			if !paperOf(t).parameters(call)[name].there() {
+				continue
+			}
+			target := strings.ReplaceAll(path, "{id}", string(fix)) + query
+			if a := w.get(t, ops, target); a.status/100 != 2 {
+				t.Errorf("GET %s = %d %s", target, a.status, a.body)
+			}
+		}
+	}
+}
+
 func TestAFollowUpIsSentToAnEval(t *testing.T) {
 	t.Parallel()
 	inOffice(t, func(t *testing.T, o *office) {
