@@ -87,9 +87,11 @@ func (m *mortal) Extend(ctx context.Context, c orchestrator.Claim, until time.Ti
 type tale struct {
 	name   string
 	script []orchestrator.ScriptStep
+	// bounds are the executor's; one that is remote works from outside.
+	bounds orchestrator.Bounds
 	play   func(*mortals)
 	// said is what must have been said, each once; %[1]s is the Ticket's short
-	// id. What begins with ? may have been.
+	// id, %[2]s that of the one before it. What begins with ? may have been.
 	said []string
 	// check looks at the store at the end.
 	check func(t *testing.T, s orchestrator.Store)
@@ -323,7 +325,7 @@ func once(messages, decisions int, end orchestrator.EndReason, mandate gate.Mand
 // twice (EV-7, RS-4, OUT-1, DE-10).
 func TestCrashPoints(t *testing.T) {
 	t.Parallel()
-	for _, tl := range tales {
+	for _, tl := range slices.Concat(tales, boundTales) {
 		t.Run(tl.name, func(t *testing.T) {
 			t.Parallel()
 			for _, after := range []bool{false, true} {
@@ -353,22 +355,25 @@ func searchWrites(t *testing.T, tl tale, after bool) {
 
 // over plays the tale over a process that dies at a write, and a second one.
 func (tl tale) over(t *testing.T, at int, after bool) (died bool) {
-	m := &mortals{t: t, mem: storetest.NewMem(), out: newPlatform(), ids: counter(), script: tl.script}
+	m := &mortals{t: t, mem: storetest.NewMem(), out: newPlatform(), ids: counter(), tale: tl}
 	m.store = &mortal{Store: m.mem, at: at, after: after, died: make(chan struct{})}
-	m.house = newHouseOver(t, m.store, m.out, m.ids, tl.script...)
+	m.house = m.newHouse(m.store)
 	m.house.mayDie()
 	m.stop = m.house.run()
 	tl.play(m)
 	m.next().settle()
 	tl.check(t, m.mem)
-	short := ""
-	if list, _, _ := m.mem.ListTickets(t.Context(), orchestrator.TicketFilter{}, orchestrator.Page{Limit: 1}); len(list) > 0 {
-		short = list[0].Short()
+	short, second := "", ""
+	list, _, _ := m.mem.ListTickets(t.Context(), orchestrator.TicketFilter{}, orchestrator.Page{Limit: 2})
+	for i, to := range []*string{&short, &second} {
+		if i < len(list) {
+			*to = list[i].Short()
+		}
 	}
 	got := m.out.lines()
 	var want []string
 	for _, line := range tl.said {
-		line = strings.ReplaceAll(line, "%[1]s", short)
+		line = strings.ReplaceAll(strings.ReplaceAll(line, "%[1]s", short), "%[2]s", second)
 		if may, ok := strings.CutPrefix(line, "?"); !ok || slices.Contains(got, may) {
 			want = append(want, strings.TrimPrefix(line, "?"))
 		}
@@ -387,7 +392,7 @@ type mortals struct {
 	mem    *storetest.Mem
 	out    *platform
 	ids    func(string) string
-	script []orchestrator.ScriptStep
+	tale   tale
 	store  *mortal
 	house  *house
 	stop   func()
@@ -399,10 +404,19 @@ func (m *mortals) next() *house {
 	if m.store.dead() && !m.second {
 		m.second = true
 		m.stop()
-		m.house = newHouseOver(m.t, m.mem, m.out, m.ids, m.script...)
+		m.house = m.newHouse(m.mem)
 		m.house.run()
 	}
 	return m.house
+}
+
+func (m *mortals) newHouse(store orchestrator.Store) *house {
+	h := newHouseOver(m.t, store, m.out, m.ids, m.tale.script...).bounded(m.tale.bounds)
+	h.svc.Opener = ourIssue{}
+	if m.tale.bounds.Remote {
+		delete(h.runner.Executors, "default")
+	}
+	return h
 }
 
 func (m *mortals) say(s words) {

@@ -1,6 +1,7 @@
 package orchestrator_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -55,23 +56,32 @@ func (h *house) tickets() []orchestrator.Ticket {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	slices.SortFunc(list, func(a, b orchestrator.Ticket) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	slices.SortFunc(list, func(a, b orchestrator.Ticket) int { return cmp.Compare(a.ID, b.ID) })
 	return list
 }
 
 // shown is what people see of the Tickets, the oldest first: stage and place.
-func (h *house) shown() (list []string) {
+func (h *house) shown() []string {
+	h.t.Helper()
+	list, err := h.shownOr()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return list
+}
+
+func (h *house) shownOr() (list []string, err error) {
 	h.t.Helper()
 	tickets := h.tickets()
 	places, err := h.svc.Places(h.t.Context(), tickets)
 	if err != nil {
-		h.t.Fatal(err)
+		return nil, err
 	}
 	for _, t := range tickets {
 		stage := orchestrator.Stage(t, false, places[t.ID], time.Now(), time.Hour)
 		list = append(list, fmt.Sprintf("%s %d", stage, places[t.ID]))
 	}
-	return list
+	return list, nil
 }
 
 func (h *house) see(what string, want ...string) {
