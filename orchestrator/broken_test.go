@@ -153,6 +153,7 @@ func TestStepRulesCanFail(t *testing.T) {
 		loses, gets, heardRule   = "EN-1, HB-1 a Ticket loses a message only for a cause", "SU-2, SU-8 a Ticket comes to own a message only for a cause", "SU-3 the main Session hears of every owned message"
 		reach, said1, closed     = "SU-1 an arrival reaches every active Ticket of its Thread", "OUT-6 accepted, declined and stopped are said once", "DE-10 a question that was closed is due for its asker"
 		stays, wakeup            = "TR-1 what was received stays", "no lost wake-up"
+		line                     = "EX-5 no more turns than the bound, who waits longest first"
 		approvalAsked, endedTurn = t1 + "turn t1; ask t1 q1;", "idle t1"
 	)
 	for _, b := range []struct {
@@ -230,6 +231,11 @@ func TestStepRulesCanFail(t *testing.T) {
 		{"an Input that nobody takes", wakeup, t1 + "turn t1", "say m2 A lin", func(st *step) { st.c.Due = nil }},
 		{"a turn that is cancelled", wakeup, t1, "say m2 A lin", func(st *step) { st.c.Cancel, st.c.Due = st.c.Due, nil }},
 		{"a waiting message that nobody looks at", wakeup, done + "list lin unknown", "say m2 A wang", func(st *step) { st.c.Due = nil }},
+		{"a turn over the bound", line, "bound;" + t2 + "turn t1", "turn t2", func(st *step) { edit(st.after.Tickets, "t2", func(t *ticket) { t.Turn = true }) }},
+		{"a turn that is kept waiting though it is next", line, "bound;" + t2, "turn t1", func(st *step) { st.after = st.before }},
+		{"a turn that is not let in", line, "bound;" + t2 + "turn t1", "idle t1", func(st *step) { st.c.Due = nil }},
+		{"a place that is not booked", line, "bound;" + t1, "turn t1", func(st *step) { st.c.Tallies = nil }},
+		{"a place that leaks", line, "bound;" + t1 + "turn t1", "idle t1", func(st *step) { st.c.Tallies = nil }},
 		{"a resume that is given up", wakeup, done + "list lin unknown; say m2 A wang", "resume t1", func(st *step) { st.c.Next = time.Time{} }},
 	} {
 		t.Run(b.what, func(t *testing.T) {

@@ -28,7 +28,7 @@ import (
 //	ask t1 q1 [clarification] · answer t1 q1
 //	edit m1 m9 lin@ [text] [adds] [at=1h] · recall m1 m9   m9 is the row that brings the news
 //	list lin yes|no|unknown · source on|off|gone · receive all|mentions|off · mode auto · policy · follow-ups listed
-//	cell explicit|inferred · refusal none|reply · late-after 2h · later 11m · follow t1 B · forget m1
+//	cell explicit|inferred · refusal none|reply · late-after 2h · later 11m · follow t1 B · forget m1 · bound
 type desk struct {
 	t    *testing.T
 	s    orchestrator.State
@@ -112,6 +112,8 @@ func (d *desk) line(w []string) {
 		d.move(move{kind: mvResume, ticket: tk})
 	case "edit", "recall":
 		d.news(w[0], arg, opt)
+	case "bound":
+		bound(&d.f, 1)
 	case "halt":
 		d.move(move{kind: mvStop, ticket: tk})
 	default:
@@ -339,6 +341,7 @@ func (d *desk) move(mv move) {
 	kept := deepCopy(d.s)
 	before := d.s
 	d.did = mv.String()
+	d.f.Lines = lineOf(&before)
 	d.c, d.a = mv.run(d.s, d.f)
 	if !reflect.DeepEqual(kept, before) {
 		d.t.Errorf("%s changed its input", mv)

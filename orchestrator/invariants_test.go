@@ -287,6 +287,7 @@ var stepRules = []stepRule{
 	{"DE-10 a question that was closed is due for its asker", settledDue},
 	{"TR-1 what was received stays", nothingVanishes},
 	{"no lost wake-up", noLostWake},
+	{"EX-5 no more turns than the bound, who waits longest first", keepsLine},
 	{"EV-1 only inferred candidates come with those of other Threads", bundlesInferred},
 }
 
@@ -699,7 +700,7 @@ func nothingVanishes(st *step) error {
 func noLostWake(st *step) error {
 	before, after := needs(&st.before), needs(&st.after)
 	for name := range after {
-		took := name == took(st.move)
+		took := name == took(st.move) && !refusedTurn(st)
 		cancelled := slices.ContainsFunc(st.c.Cancel, func(d approvals.Due) bool { return wakeName(d.Kind, d.Key) == name })
 		if before[name] && !took && !cancelled {
 			continue
@@ -710,6 +711,12 @@ func noLostWake(st *step) error {
 		}
 	}
 	return nil
+}
+
+// refusedTurn: a turn that was not opened, since there is no place for it, leaves
+// its work due (Runner.Handle).
+func refusedTurn(st *step) bool {
+	return st.move.kind == mvTurn && !st.after.Tickets[st.move.ticket].Turn
 }
 
 // oneLine takes the three lines of due Evals for one (EV-1).

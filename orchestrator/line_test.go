@@ -162,12 +162,13 @@ func TestConcurrency(t *testing.T) {
 	t.Run("of many that race for the last place one gets it (EX-5, RS-4)", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
-			h := newHouse(t).bounded(orchestrator.Bounds{MaxConcurrent: 2, Remote: true})
+			h := newHouseOver(t, slowLook{storetest.NewMem()}, newPlatform(), counter()).bounded(orchestrator.Bounds{MaxConcurrent: 2, Remote: true})
 			delete(h.runner.Executors, "default")
 			h.run()
 			for i := range 8 {
 				h.say(words{from: listed, text: "work", mention: true, id: fmt.Sprintf("om_%d", i)})
 			}
+			h.settle()
 			h.settle()
 			var wg sync.WaitGroup
 			for _, tk := range h.tickets() {
@@ -185,6 +186,15 @@ func TestConcurrency(t *testing.T) {
 			}
 		})
 	})
+}
+
+// slowLook is a store in which all that look at one time see the same line.
+type slowLook struct{ orchestrator.Store }
+
+func (s slowLook) Members(ctx context.Context, sets ...orchestrator.Counts) ([][]orchestrator.Member, error) {
+	all, err := s.Store.Members(ctx, sets...)
+	time.Sleep(100 * time.Millisecond) // fake time
+	return all, err
 }
 
 // remoteHouse is one whose executor reads from afar, with a Ticket a message.

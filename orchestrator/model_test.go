@@ -38,6 +38,7 @@ type universe struct {
 	strict  bool   // follow_ups: listed
 	start   string // messages that were accepted before, as in says
 	tickets int    // at most, by default 2
+	bound   int    // of turns that are open at once
 }
 
 var (
@@ -57,6 +58,8 @@ var (
 		{name: "an executor and what it covers", start: "Alin@", says: "Alin Awang", moves: "a d f t u", tickets: 1},
 		{name: "inferred threads of one chat", says: "Abot@ Bbot@ Blin@", moves: "b e", tickets: 1, all: true},
 		{name: "inferred threads of one chat that are put back", says: "Abot@ Bbot@ Bbot@", moves: "b r", tickets: 1, all: true},
+		{name: "two that wait for one place", start: "Alin@ Alin@", says: "Alin", moves: "t s", bound: 1},
+		{name: "two that share one place and end", start: "Alin@ Alin@", says: "Blin@", moves: "d t", bound: 1},
 		{name: "an executor that asks", start: "Alin@", says: "Alin", moves: "h t q s", tickets: 1},
 
 		{name: "long: a stop word that is put back", says: "Alin@ Alin!", moves: "h s r"},
@@ -166,7 +169,7 @@ func (x *search) beforehand(n node, mv move) node {
 }
 
 func (x *search) add(n node) {
-	key := n.key()
+	key := x.key(&n)
 	if !x.seen[key] {
 		x.seen[key] = true
 		x.nodes = append(x.nodes, n)
@@ -206,7 +209,7 @@ func (x *search) try(i int, n node, mv move) {
 	}
 	st := step{before: n.s, after: apply(n.s, c), move: mv, c: c, a: a, f: f}
 	next := node{s: st.after, env: n.env, parent: i, by: mv}
-	key := next.key()
+	key := x.key(&next)
 	for _, r := range stepRules {
 		if err := r.check(&st); err != nil {
 			x.fail(i, mv, r.name, err)
@@ -268,6 +271,10 @@ func (x *search) facts(n *node, mv move) orchestrator.Facts {
 		now = now.Add(time.Hour)
 	}
 	f := smallFacts(now)
+	if x.u.bound > 0 {
+		bound(&f, x.u.bound)
+		f.Lines = lineOf(&n.s)
+	}
 	src := *f.Sources["fs"]
 	src.Enabled, src.ListedFollowUps = !n.env.off, x.u.strict
 	if x.u.all {
@@ -487,6 +494,13 @@ func (x *search) executor(n *node, t *orchestrator.Ticket) []move {
 // times and of the numbers of Inputs only these matter: which Inputs were
 // delivered, which a Report covers by default, and which of two ended Tickets
 // was active last.
+func (x *search) key(n *node) string {
+	if x.u.bound > 0 {
+		return n.key() + lineKey(&n.s)
+	}
+	return n.key()
+}
+
 func (n *node) key() string {
 	var b strings.Builder
 	b.Grow(256)
