@@ -15,9 +15,6 @@ const (
 	maxEarlierQuote = 4 << 10
 )
 
-// notReceived is why a part is unread that only the platform could tell.
-const notReceived = "the gateway did not receive it"
-
 func unreadAll(why string) gate.Surroundings {
 	return gate.Surroundings{Unread: []gate.Unread{
 		{Part: gate.PartOpening, Why: why}, {Part: gate.PartRepliedTo, Why: why}, {Part: gate.PartEarlier, Why: why},

@@ -11,7 +11,7 @@ import (
 // Context reads the Surroundings of a Trigger at its platform (EV-2a): as of
 // the Trigger's time, nothing later, and what was edited since is marked. What
 // it cannot read it names in Unread; it never fails as a whole. It gives what
-// the platform has, in any number and order: Service.Around chooses.
+// the platform has, in any number; messages of the same time in their order.
 type Context interface {
 	Around(ctx context.Context, t gate.Trigger) gate.Surroundings
 }

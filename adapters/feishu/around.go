@@ -3,6 +3,7 @@ package feishu
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -96,6 +97,7 @@ func (s *Surrounder) one(ctx context.Context, t gate.Trigger, id string) found {
 // before reads the topic or chat back from the Trigger. A topic's messages
 // cannot be asked for by time, so what was said since is passed over.
 func (s *Surrounder) before(ctx context.Context, t gate.Trigger) (f found) {
+	defer func() { slices.Reverse(f.quotes) }() // oldest first, as they were said
 	query := larkcore.QueryParams{}
 	query.Set("container_id_type", "chat")
 	query.Set("container_id", t.Place.Chat)

@@ -181,7 +181,7 @@ func TestAroundInAGroup(t *testing.T) {
 		k.say(k.sim.Bot("ci"), "red")
 		k.sim.Say(k.ops, k.sim.Outsider("Eve"), "hi", feishusim.At(k.begun))
 		s := feishu.NewSurrounder(k.bot).Around(t.Context(), k.trigger(t, k.say(k.ann, "@bot look")))
-		if len(s.Earlier) != 2 || s.Earlier[0].Sender.Kind != gate.Bot || s.Earlier[0].Own || s.Earlier[1].Sender.Tenant == "" {
+		if len(s.Earlier) != 2 || s.Earlier[1].Sender.Kind != gate.Bot || s.Earlier[1].Own || s.Earlier[0].Sender.Tenant == "" {
 			t.Errorf("Around = %+v", s.Earlier)
 		}
 	})

@@ -100,10 +100,12 @@ func (n *near) miss(part gate.Part, why string) {
 	n.out.Unread = append(n.out.Unread, gate.Unread{Part: part, Why: why})
 }
 
+// add puts quotes before those of a list that are there: lists are read
+// backwards, and what was said in the same second keeps its order.
 func (n *near) add(quotes ...gate.Quote) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.out.Earlier = append(n.out.Earlier, quotes...)
+	n.out.Earlier = append(quotes, n.out.Earlier...)
 }
 
 // commit reads a commit's message, which nobody can edit. Its author is free

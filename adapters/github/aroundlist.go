@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -81,6 +82,7 @@ func (n *near) reviewThread(ctx context.Context) {
 				ours = append(ours, m)
 			}
 		}
+		slices.Reverse(ours)
 		quotes := n.earlier(objReviewComment, ours)
 		n.add(quotes...)
 		if had += len(quotes); had >= nearEnough {
