@@ -27,6 +27,9 @@ type BrokerConfig struct {
 	// Linked tells which accounts the configuration or an operator bound to
 	// one (PL-3); nil: none.
 	Linked func(source gate.SourceID, who gate.Sender) []gate.Account
+	// Named is somebody under the entries of a list that name them by what only
+	// a look-up can tell, such as a login (GH-6); nil: nobody is.
+	Named func(source gate.SourceID, who gate.Sender, list []string) gate.Sender
 	// Now and NewID are the clock and the source of fresh approval ids.
 	Now    func() time.Time
 	NewID  func() string
@@ -43,6 +46,7 @@ type Broker struct {
 	directory Directory
 	settings  Settings
 	linked    func(gate.SourceID, gate.Sender) []gate.Account
+	named     func(gate.SourceID, gate.Sender, []string) gate.Sender
 	now       func() time.Time
 	newID     func() string
 	log       *slog.Logger
@@ -53,11 +57,14 @@ type Broker struct {
 func NewBroker(c BrokerConfig) *Broker {
 	b := &Broker{
 		workspace: c.Workspace, store: c.Store, directory: c.Directory, settings: c.Settings,
-		linked: c.Linked, now: c.Now, newID: c.NewID,
+		linked: c.Linked, named: c.Named, now: c.Now, newID: c.NewID,
 		log: cmp.Or(c.Logger, slog.New(slog.DiscardHandler)), waiters: newWaiters(),
 	}
 	if b.linked == nil {
 		b.linked = func(gate.SourceID, gate.Sender) []gate.Account { return nil }
+	}
+	if b.named == nil {
+		b.named = func(_ gate.SourceID, who gate.Sender, _ []string) gate.Sender { return who }
 	}
 	if b.now == nil {
 		b.now = time.Now

@@ -56,10 +56,11 @@ func (b *Broker) mayAnswer(ctx context.Context, q Question, r AnswerRequest) (re
 	if r.Source != "" {
 		a.Lists = b.directory.Lists(ctx, r.Source, r.Who)
 		a.Linked = b.linked(r.Source, r.Who)
+		a.Who = b.named(r.Source, r.Who, slices.Concat(q.Answerers, q.Review.Reviewers))
 	}
 	rules := gate.AnswerRules{
 		Approval: q.Kind == Approval, RequesterSource: q.Session.Source, Requester: q.Session.Requester,
-		Answerers: q.Answerers, FourEyes: b.settings.FourEyes,
+		Answerers: q.Answerers, Reviewers: q.Review.Reviewers, FourEyes: b.settings.FourEyes,
 	}
 	if rules.Approval && q.Session.Source != "" {
 		rules.RequesterListed = b.directory.Lists(ctx, q.Session.Source, q.Session.Requester).Allow
@@ -82,7 +83,7 @@ func (b *Broker) refuse(ctx context.Context, q Question, r AnswerRequest, reason
 func (b *Broker) settle(ctx context.Context, q Question, r AnswerRequest) (Result, error) {
 	var res Result
 	var refusal error
-	given := Answer{OptionID: r.OptionID, Text: r.Text, By: r.Who, Source: r.Source, Via: r.Via}
+	given := Answer{OptionID: r.OptionID, Text: r.Text, By: r.Who, Source: r.Source, Via: r.Via, Linked: b.linked(r.Source, r.Who)}
 	_, err := b.change(ctx, q, func(q Question, now time.Time) (_ Question, eff Effects, _ bool) {
 		res, eff, refusal = Settle(q, given, now)
 		return res.Question, eff, noted(refusal)

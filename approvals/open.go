@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/gatehouse-bot/gatehouse/gate"
 )
 
 // space is the name space of all ids that are derived here.
@@ -67,9 +69,10 @@ func draft(r Request, s Session, cfg Settings) Question {
 		Recommendation: r.Recommendation, AllowFreeText: r.AllowFreeText,
 		AsStated: r.AsStated, Answerers: slices.Clone(r.Answerers),
 	}
-	q.Session.Guard, q.Session.Policy = Guard{}, ""
+	q.Session.Guard, q.Session.Policy, q.Session.Review = Guard{}, "", gate.Review{}
 	if r.Kind == Approval {
 		op := *r.Operation
+		q.Review = s.Review
 		q.Operation, q.Options, q.AllowFreeText = &op, cfg.options(s.Language), false
 		return q
 	}
@@ -81,7 +84,8 @@ func draft(r Request, s Session, cfg Settings) Question {
 }
 
 // atOnce decides a question that nobody is asked; ok is false when people are.
-// The policy comes before every answerer (AP-3).
+// The policy comes before every answerer (AP-3). Automation cannot give an
+// approval that a rule wants people to review (RU-4).
 func atOnce(q Question, r Request, s Session, cfg Settings, now time.Time) (_ Question, eff Effects, ok bool) {
 	never := cfg.policy(s) == PolicyNever
 	option, automated := cfg.machine(s.ID)
@@ -92,7 +96,7 @@ func atOnce(q Question, r Request, s Session, cfg Settings, now time.Time) (_ Qu
 		q, eff = answer(q, Answer{OptionID: OptionReject, Via: ViaPolicy}, now)
 	case never:
 		q, eff = Cancel(q, "the session's policy is never", now)
-	case automated && q.Kind == Approval:
+	case automated && q.Kind == Approval && !(option == OptionApprove && q.reviewed()):
 		q, eff = answer(q, Answer{OptionID: option, Via: ViaMachine}, now)
 	default:
 		return q, Effects{}, false

@@ -110,6 +110,9 @@ type Answer struct {
 	Source   gate.SourceID `json:"source,omitempty"`
 	Via      Via           `json:"via"`
 	At       time.Time     `json:"at"`
+	// Linked are the answerer's other accounts (PL-3), so that nobody counts
+	// twice (RU-4).
+	Linked []gate.Account `json:"-"`
 }
 
 // Same reports whether two answers say the same (DE-4).
@@ -124,6 +127,7 @@ const (
 	EventReopened   EventType = "reopened" // the key was used again, with another question (DE-3)
 	EventPresented  EventType = "presented"
 	EventUpdated    EventType = "presentation_updated"
+	EventApproved   EventType = "approved" // by one person, and others must too (RU-4)
 	EventAnswered   EventType = "answered"
 	EventDeduped    EventType = "deduped"
 	EventConflicted EventType = "conflicted"
@@ -169,6 +173,8 @@ type Session struct {
 	// Policy is the session's own, as last recorded; "" means the
 	// configuration's (AP-3).
 	Policy Policy `json:"-"`
+	// Review is what the Ticket's matched rules ask of its approvals (RU-4).
+	Review gate.Review `json:"-"`
 	// Guard is the record whose version Open's commit must still find, so
 	// that a question is never opened for a session that just ended.
 	Guard Guard `json:"-"`
@@ -195,16 +201,20 @@ type Question struct {
 	Operation      *Operation `json:"operation,omitempty"`
 	// AsStated: what the card shows is the agent's word; the host did not see
 	// the call (AP-1).
-	AsStated  bool      `json:"asStated,omitempty"`
-	Answerers []string  `json:"answerers,omitempty"`
-	Status    Status    `json:"status"`
-	Outcome   Outcome   `json:"outcome,omitempty"`
-	Answer    *Answer   `json:"answer,omitempty"`
-	CreatedAt time.Time `json:"createdAt"`
-	Deadline  time.Time `json:"deadline"`
-	ClosedAt  time.Time `json:"closedAt,omitzero"`
-	Events    []Event   `json:"events,omitempty"`
-	Messages  []Message `json:"messages,omitempty"`
+	AsStated  bool     `json:"asStated,omitempty"`
+	Answerers []string `json:"answerers,omitempty"`
+	// Review narrows who may give an approval, and says how many must (RU-4).
+	// Approved are those who did so far; the one who settles it gave Answer.
+	Review    gate.Review `json:"review,omitzero"`
+	Approved  []Answer    `json:"approved,omitempty"`
+	Status    Status      `json:"status"`
+	Outcome   Outcome     `json:"outcome,omitempty"`
+	Answer    *Answer     `json:"answer,omitempty"`
+	CreatedAt time.Time   `json:"createdAt"`
+	Deadline  time.Time   `json:"deadline"`
+	ClosedAt  time.Time   `json:"closedAt,omitzero"`
+	Events    []Event     `json:"events,omitempty"`
+	Messages  []Message   `json:"messages,omitempty"`
 	// ApprovalID pairs the two audit lines (AP-5).
 	ApprovalID string `json:"approvalId,omitempty"`
 

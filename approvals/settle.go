@@ -18,6 +18,8 @@ const (
 //
 //   - open: the first valid answer wins and is final; ErrInvalid for an
 //     unknown option, unwanted text or nothing at all, and nothing changes.
+//     Where several people must approve it stays open until the last of them
+//     does; a rejection ends it at once (RU-4).
 //   - answered: the same answer again is Deduped, another one ErrAnswered.
 //   - timed out, also where no sweeper has run yet (DE-5), or cancelled:
 //     ErrClosed.
@@ -35,6 +37,9 @@ func Settle(q Question, a Answer, now time.Time) (Result, Effects, error) {
 	}
 	if err := checkAnswer(q, a); err != nil {
 		return Result{Question: q}, Effects{}, err
+	}
+	if r, last := approve(q, a); !last {
+		return r, eff, nil
 	}
 	q, eff = answer(q, a, now)
 	return Result{Question: q}, eff, nil

@@ -42,7 +42,10 @@ func check(r Request, s Session, cfg Settings) error {
 	if err := checkRecommendation(r); err != nil {
 		return err
 	}
-	return checkAnswerers(r.Answerers, s, cfg)
+	if err := checkAnswerers("answerers", r.Answerers, s, cfg); err != nil || r.Kind != Approval {
+		return err
+	}
+	return checkAnswerers("review", s.Review.Reviewers, s, cfg)
 }
 
 func checkKind(r Request) error {
@@ -121,20 +124,21 @@ func checkRecommendation(r Request) error {
 	return invalid("recommendation: %q is no option", r.Recommendation)
 }
 
-// checkAnswerers refuses a list that could never let anybody answer (DE-2).
-func checkAnswerers(list []string, s Session, cfg Settings) error {
+// checkAnswerers refuses a list that could never let anybody answer (DE-2): the
+// asker's own, or the reviewers of a matched rule (RU-4).
+func checkAnswerers(field string, list []string, s Session, cfg Settings) error {
 	if len(list) > MaxAnswerers {
-		return invalid("answerers: %d entries, at most %d", len(list), MaxAnswerers)
+		return invalid("%s: %d entries, at most %d", field, len(list), MaxAnswerers)
 	}
 	possible := len(list) == 0
 	for i, entry := range list {
-		if err := word(fmt.Sprintf("answerers[%d]", i), entry); err != nil {
+		if err := word(fmt.Sprintf("%s[%d]", field, i), entry); err != nil {
 			return err
 		}
 		possible = possible || canAnswer(entry, s, cfg)
 	}
 	if !possible {
-		return invalid("answerers: nobody on the list may answer")
+		return invalid("%s: nobody on the list may answer", field)
 	}
 	return nil
 }
@@ -149,7 +153,7 @@ func canAnswer(entry string, s Session, cfg Settings) bool {
 		return true
 	case entry == gate.AnswererRequester || isRequester == gate.Yes:
 		return s.Requester.Kind == gate.Person && !cfg.FourEyes
-	case gate.NeedsLookup(entry):
+	case gate.NeedsLookup(entry), entry == gate.NoReviewer:
 		return false // only ids are compared
 	case cfg.Approvers == nil:
 		return true

@@ -38,6 +38,8 @@ type AnswerRules struct {
 	// list's entries. Empty does not narrow; a word that means nobody leaves
 	// nobody.
 	Answerers []string
+	// Reviewers narrow in the same way; a matched rule names them (RU-4).
+	Reviewers []string
 	// FourEyes: not the requester, also where the requester is an approver.
 	FourEyes bool
 }
@@ -60,7 +62,8 @@ func MayAnswer(a Answerer, r AnswerRules) (reason string, ok bool) {
 	case requester && r.FourEyes:
 		return ReasonFourEyes, false
 	}
-	if reason, ok = a.inSet(requester, r); ok && !a.asked(requester, r.Answerers) {
+	asked := a.asked(requester, r.Answerers) && a.asked(requester, r.Reviewers)
+	if reason, ok = a.inSet(requester, r); ok && !asked {
 		return ReasonNotAsked, false
 	}
 	return reason, ok

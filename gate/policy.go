@@ -1,6 +1,9 @@
 package gate
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Mode is the acceptance mode: what may become of inferred candidates.
 type Mode uint8
@@ -57,6 +60,36 @@ func (p *Policy) Rule(id string) (r Rule, ok bool) {
 		}
 	}
 	return Rule{}, false
+}
+
+// ReviewOf is what rules ask together: only who is on each list of reviewers,
+// and the largest number of approvals. Where no one is on all of them the
+// reviewers are NoReviewer. A rule that is not there any more asks nothing.
+func (p *Policy) ReviewOf(rules []string) Review {
+	var all Review
+	for _, id := range rules {
+		r, _ := p.Rule(id)
+		all.Approvals = max(all.Approvals, r.Review.Approvals)
+		switch {
+		case len(r.Review.Reviewers) == 0:
+		case len(all.Reviewers) == 0:
+			all.Reviewers = slices.Clone(r.Review.Reviewers)
+		default:
+			all.Reviewers = common(all.Reviewers, r.Review.Reviewers)
+		}
+	}
+	return all
+}
+
+// NoReviewer is the one entry of a list of reviewers that names nobody.
+const NoReviewer = "(nobody)"
+
+func common(a, b []string) []string {
+	both := slices.DeleteFunc(slices.Clone(a), func(e string) bool { return !slices.Contains(b, e) })
+	if len(both) == 0 {
+		return []string{NoReviewer}
+	}
+	return both
 }
 
 // RuleEnabled reports whether the rule exists and is enabled (RV-8).

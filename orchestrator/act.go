@@ -132,7 +132,11 @@ func (s *Service) ask(ctx context.Context, id gate.TicketID, cmd Command) (Perfo
 		case cmd.Ask.Kind == approvals.Approval && !t.Turn:
 			return refusedAct(ActNoOpenTurn, "an approval can be asked only while a turn is open"), nil
 		}
-		q, _, err := s.Asker.Open(ctx, t.session(s.Settings.Language), *cmd.Ask)
+		session := t.session(s.Settings.Language)
+		if session.Review, err = s.reviewOf(ctx, &t); err != nil {
+			return Performed{}, err
+		}
+		q, _, err := s.Asker.Open(ctx, session, *cmd.Ask)
 		switch {
 		case errors.Is(err, ErrConflict):
 			continue
@@ -156,6 +160,18 @@ func (s *Service) parkRemote(ctx context.Context, t *Ticket, q approvals.Questio
 		return nil
 	}
 	return s.park(ctx, t.ID, t.Delivered)
+}
+
+// reviewOf is what the Ticket's matched rules ask of its approvals now (RU-4).
+func (s *Service) reviewOf(ctx context.Context, t *Ticket) (gate.Review, error) {
+	if len(t.Mandate.Rules) == 0 {
+		return gate.Review{}, nil
+	}
+	p, err := s.Store.PolicyInForce(ctx)
+	if err != nil {
+		return gate.Review{}, fmt.Errorf("load policy: %w", err)
+	}
+	return p.Policy.ReviewOf(t.Mandate.Rules), nil
 }
 
 // session is who asks, as the broker sees a Ticket.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/gatehouse-bot/gatehouse/approvals"
 	"github.com/gatehouse-bot/gatehouse/gate"
 	"github.com/gatehouse-bot/gatehouse/orchestrator"
 )
@@ -162,4 +163,42 @@ func (h *house) judged() string {
 		}
 	}
 	return fmt.Sprintf("%s %s rules=%s tickets=%d", d.Outcome, d.Would, strings.Join(rules, ","), len(tickets))
+}
+
+// A matched rule names who must approve what its Ticket asks, and how many.
+func TestAReviewIsEnforcedWhereTheExecutorAsks(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, approvalScript()...)
+		h.policy.Mode = gate.Auto
+		h.policy.Rules = []gate.Rule{
+			{ID: "disk", Enabled: true, Match: "disk", Review: gate.Review{Reviewers: []string{"approvers", "ou_boss"}, Approvals: 2}},
+			{ID: "all", Enabled: true, Match: "", Review: gate.Review{Reviewers: []string{"ou_nobody"}}},
+		}
+		ops := h.policy.Sources["feishu"]
+		ops.Bots = []string{"cli_alarm"}
+		h.policy.Sources["feishu"] = ops
+		h.run()
+		h.say(words{from: "cli_alarm", bot: true, text: "disk full", mention: true})
+		h.settle()
+		h.want("card") // a rule without acknowledge starts in silence (RU-4)
+		q := h.question()
+		if q.Review.Approvals != 2 || !slices.Equal(q.Review.Reviewers, []string{"approvers", "ou_boss"}) {
+			t.Errorf("the question's review is %+v, want that of the rule that matched (RU-4)", q.Review)
+		}
+		approve := func(name string) error {
+			_, err := h.broker.Answer(t.Context(), approvals.AnswerRequest{
+				ID: q.ID, OptionID: approvals.OptionApprove, Via: approvals.ViaAPI, Operator: true, Who: gate.Sender{Kind: gate.Person, ID: name},
+			})
+			h.settle()
+			return err
+		}
+		if err := approve("ann"); err != nil || h.ticket().End != nil {
+			t.Errorf("after the first approval the ticket is %+v, %v, want it waiting (RU-4)", h.ticket().End, err)
+		}
+		if err := approve("ben"); err != nil || h.ticket().End == nil {
+			t.Errorf("after the second approval the ticket is %+v, %v, want it done (RU-4)", h.ticket().End, err)
+		}
+		h.history(q.ID, "opened presented approved answered presentation_updated")
+	})
 }

@@ -63,8 +63,10 @@ func cardStates() map[string]approvals.Question {
 	linlan := gate.Sender{Kind: gate.Person, ID: lin}
 	stated := approval()
 	stated.AsStated, stated.AllowFreeText = true, true
+	reviewed := approval()
+	reviewed.Review = gate.Review{Reviewers: []string{"ou_9e83abe1b7a141e8256c78154e065572", "approvers"}, Approvals: 2}
 	return map[string]approvals.Question{
-		"approval": approval(), "approval-as-stated": stated, "choice": choice(), "clarification": clarification(),
+		"approval": approval(), "approval-review": reviewed, "approval-as-stated": stated, "choice": choice(), "clarification": clarification(),
 		"approved":        closed(approval(), approvals.StatusAnswered, "approve", "", linlan, approvals.ViaCard),
 		"rejected-reason": closed(approval(), approvals.StatusAnswered, "reject", "not today", linlan, approvals.ViaCard),
 		"rejected-policy": closed(approval(), approvals.StatusAnswered, "reject", "", gate.Sender{}, approvals.ViaPolicy),

@@ -1,6 +1,7 @@
 package feishu
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/gatehouse-bot/gatehouse/approvals"
@@ -34,7 +35,10 @@ func (m cardMaker) labelOf(o approvals.Option) string {
 // called, by our own tag (CA-1).
 func (m cardMaker) answerers() any {
 	entries := m.q.Answerers
-	if len(entries) == 0 {
+	switch {
+	case len(m.q.Review.Reviewers) > 0: // the asker can only narrow them further
+		entries = m.q.Review.Reviewers
+	case len(entries) == 0:
 		entries = []string{"requester", "approvers"}
 	}
 	shown, tags := make([]string, len(entries)), false
@@ -56,10 +60,14 @@ func (m cardMaker) answerers() any {
 			shown[i] = tameLine(oneLine(e, cardLabelRunes))
 		}
 	}
-	if tags {
-		return md(m.whoMayAnswer + ": " + strings.Join(shown, " / "))
+	who := strings.Join(shown, " / ")
+	if n := m.q.Review.Needed(); n > 1 {
+		who += fmt.Sprintf(m.ofThem, n)
 	}
-	return fact(m.whoMayAnswer, strings.Join(shown, " / "))
+	if tags {
+		return md(m.whoMayAnswer + ": " + who)
+	}
+	return fact(m.whoMayAnswer, who)
 }
 
 func (m cardMaker) buttons() any {

@@ -7,7 +7,7 @@ type words struct {
 	approvalTitle, questionTitle string
 	task, tool, reason           string
 	recommended, asStated        string
-	whoMayAnswer, until          string
+	whoMayAnswer, until, ofThem  string
 	requester, approvers, listed string
 	cutNotice, whole             string
 	textHint, submit, rejectWith string
@@ -59,7 +59,7 @@ func chinese() words {
 		approvalTitle: "需要审批", questionTitle: "需要回答",
 		task: "任务", tool: "工具", reason: "原因",
 		recommended: "建议", asStated: "以上操作内容为智能体自述，网关没有看到实际调用。",
-		whoMayAnswer: "谁可以回答", until: "截止",
+		whoMayAnswer: "谁可以回答", until: "截止", ofThem: "（需要其中 %d 人批准）",
 		requester: "请求人", approvers: "审批人", listed: "请求人（须在名单中）",
 		cutNotice: "⚠️ 已截断：还有 %d 字节没有显示", whole: "查看全文",
 		textHint: "在这里填写", submit: "提交", rejectWith: "附理由拒绝",
@@ -83,7 +83,7 @@ func english() words {
 		approvalTitle: "Approval needed", questionTitle: "Answer needed",
 		task: "Task", tool: "Tool", reason: "Reason",
 		recommended: "Recommended", asStated: "The operation is as stated by the agent; the gateway did not see the call.",
-		whoMayAnswer: "Who may answer", until: "Until",
+		whoMayAnswer: "Who may answer", until: "Until", ofThem: " (%d of them must approve)",
 		requester: "the requester", approvers: "the approvers", listed: "the requester (while listed)",
 		cutNotice: "⚠️ Cut: %d more bytes are not shown", whole: "See the whole",
 		textHint: "Write here", submit: "Submit", rejectWith: "Reject with this reason",

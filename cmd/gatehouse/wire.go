@@ -52,7 +52,7 @@ func wire(cfg *config.Config, store opened, log *slog.Logger, driver func(orches
 
 	g.broker = approvals.NewBroker(approvals.BrokerConfig{
 		Workspace: cfg.Workspace, Store: store, Directory: lists, Settings: approvalSettings(cfg),
-		Now: time.Now, NewID: uuid.NewString, Logger: log,
+		Named: g.named, Now: time.Now, NewID: uuid.NewString, Logger: log,
 	})
 	sources := map[gate.SourceID]*gate.Source{}
 	for i := range cfg.Sources {
@@ -97,6 +97,12 @@ func wire(cfg *config.Config, store opened, log *slog.Logger, driver func(orches
 		Lease: lease, Poll: poll, Limit: workerLimit, Now: time.Now, Log: log,
 	})
 	return g, nil
+}
+
+// named is somebody under the logins that a list has for them (GH-6).
+func (g *gateway) named(source gate.SourceID, who gate.Sender, list []string) gate.Sender {
+	named, _ := g.logins.Named(source, who, list)
+	return named
 }
 
 // external: an agent from outside is the main Session (DR-3).

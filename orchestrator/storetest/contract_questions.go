@@ -48,6 +48,8 @@ func questionRoundTrip(t *testing.T, b *bench) {
 	q.Options = []approvals.Option{{ID: "a", Label: "A"}}
 	q.Events = []approvals.Event{{Type: approvals.EventOpened, At: start, By: gate.Sender{Kind: gate.Person, ID: "ou_1"}}}
 	q.Answer = &approvals.Answer{OptionID: "a", Via: approvals.ViaCard, At: start}
+	q.Review = gate.Review{Reviewers: []string{"ou_1", "ou_2"}, Approvals: 2}
+	q.Approved = []approvals.Answer{{OptionID: "approve", By: gate.Sender{Kind: gate.Person, ID: "ou_2"}, Source: "feishu", Via: approvals.ViaCard, At: start}}
 	b.commitQuestions(ask(q), nil)
 	q.Version = 1
 	b.equal("Question", b.question("q1"), q)

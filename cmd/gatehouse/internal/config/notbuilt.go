@@ -32,8 +32,6 @@ var notBuilt = []unbuilt{
 	{"orchestrator.llm.model", notEmpty},
 	{"orchestrator.llm.timeout", notDuration(time.Minute)},
 	{"otlp.endpoint", notEmpty},
-	{"policy.rules[].review.approvals", not("0")},
-	{"policy.rules[].review.reviewers", notEmpty},
 	{"policy.sources.*.allow[]", lookup},
 	{"policy.sources.*.bots[]", lookup},
 	{"redeliver.interval", notDuration(5 * time.Minute)},

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"slices"
+
 	"github.com/gatehouse-bot/gatehouse/cmd/gatehouse/internal/match"
 	"github.com/gatehouse-bot/gatehouse/gate"
 )
@@ -49,9 +51,24 @@ func (n node) expression(to *string) {
 }
 
 func readReview(o *object, to *gate.Review) {
-	o.key("reviewers").texts(&to.Reviewers)
+	o.key("reviewers").uniqueTexts(&to.Reviewers, func(item node, s *string) bool { return item.text(s) && item.reviewer(*s) })
 	approvals := o.key("approvals")
-	if approvals.integer(&to.Approvals, 0, 100) && to.Approvals > 0 && len(to.Reviewers) == 0 {
-		approvals.fault("nobody could approve; name reviewers")
+	if !approvals.integer(&to.Approvals, 0, 100) {
+		return
 	}
+	switch {
+	case to.Approvals > 0 && len(to.Reviewers) == 0:
+		approvals.fault("nobody could approve; name reviewers")
+	case to.Approvals > len(to.Reviewers) && !slices.Contains(to.Reviewers, gate.AnswererApprovers):
+		approvals.fault("there are fewer reviewers; name more, or ask for fewer approvals")
+	}
+}
+
+// reviewer refuses an entry that no answer can be compared with: only ids are.
+func (n node) reviewer(entry string) bool {
+	if gate.NeedsLookup(entry) {
+		n.fault("%s names nobody by id; name people, requester or approvers", n.got())
+		return false
+	}
+	return true
 }
