@@ -139,6 +139,9 @@ type Trigger struct {
 	IDs        PlatformIDs `json:"ids"`
 	OccurredAt time.Time   `json:"occurred_at"`
 	ReceivedAt time.Time   `json:"received_at"`
+	// Bundle makes Triggers of one Thread that have the same one a single
+	// candidate (EV-1): a review, or the head commit of CI. "" is none.
+	Bundle string `json:"bundle,omitempty"`
 	// ReplayedBy is the operator who forced a recorded delivery to be taken in
 	// again (TR-7), or "".
 	ReplayedBy string `json:"replayed_by,omitempty"`

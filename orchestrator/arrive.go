@@ -48,7 +48,7 @@ func (w *work) arrive(m *Message) {
 	switch {
 	case len(m.Owners) > 0:
 		w.notice(m, th)
-	case w.waitsWith(m, th):
+	case w.joins(m, th), w.waitsWith(m, th):
 	default:
 		w.judge(m, th, reached)
 	}

@@ -37,7 +37,9 @@ func EvaluateAgain(s State, id gate.ThreadID, ids []gate.TriggerID, by string, f
 		case !w.admit(m).Admitted():
 			why = &Refused{"not_admitted", "The gate would not admit it: " + m.Admission.Reason}
 		default:
+			rode := m.Rode
 			w.rejudge(m)
+			w.rideAgain(rode)
 			again++
 		}
 	}
@@ -46,6 +48,16 @@ func EvaluateAgain(s State, id gate.ThreadID, ids []gate.TriggerID, by string, f
 	}
 	w.log("thread.evaluate", "", map[string]any{"thread": th.ID, "by": by})
 	return w.done(), nil
+}
+
+// rideAgain sends to the gate what shared the end of a message that is
+// evaluated again: it is one candidate with it again (EV-1).
+func (w *work) rideAgain(rode []gate.TriggerID) {
+	for _, id := range rode {
+		if r := w.messages[id]; r != nil && r.unjudged() && !r.Recalled {
+			w.rejudge(r)
+		}
+	}
 }
 
 // Dismiss marks the unavailable Decisions given as seen: the Thread asks for

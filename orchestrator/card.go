@@ -42,7 +42,10 @@ func (c *Card) Markdown() string {
 	p.message(m)
 	c.riders(&p)
 	c.tickets(&p)
-	c.handBacks(&p)
+	if len(m.HandBacks) > 0 {
+		p.head(2, "Handed back")
+		p.handBacks(m)
+	}
 	p.around(2, &c.Around)
 	return p.b.String()
 }
@@ -60,6 +63,7 @@ func (c *Card) riders(p *page) {
 		p.fact("sender", kindOf(r.Sender))
 		p.fact("addresses the agent", addressing(r.Addressing))
 		p.message(r)
+		p.handBacks(r)
 	}
 }
 
@@ -75,13 +79,9 @@ func (c *Card) tickets(p *page) {
 }
 
 // handBacks are the reasons of the Executors that gave the message back (HB-3).
-func (c *Card) handBacks(p *page) {
-	if len(c.Message.HandBacks) == 0 {
-		return
-	}
-	p.head(2, "Handed back")
-	for _, b := range c.Message.HandBacks {
-		p.say("- by the executor of " + word(string(b.Ticket)))
+func (p *page) handBacks(m *Message) {
+	for _, b := range m.HandBacks {
+		p.say("- handed back by the executor of " + word(string(b.Ticket)))
 		p.untrusted(b.Reason)
 	}
 }

@@ -25,6 +25,9 @@ func FormEval(s State, id gate.ThreadID, beside []gate.ThreadID, session string,
 	if th.Eval == "" && !w.Pauses.Hold(th.Source) {
 		w.formEval(th, beside, session)
 	}
+	if th.Eval == "" { // the end of an Eval makes the rest due
+		w.c.Next = ready(th.Queue, w.Now, w.until)
+	}
 	return w.done()
 }
 
@@ -55,9 +58,10 @@ func (w *work) enter(e *Eval, th *Thread, candidates []gate.TriggerID) {
 
 // stillAdmitted empties the queue and computes the admission of its candidates
 // again (AD-14): one that fell to none meanwhile leaves with the reason. What
-// waited with it may enter the queue by that, and is looked at too.
+// waited with it may enter the queue by that, and is looked at too. What still
+// gathers stays in the queue (EV-1).
 func (w *work) stillAdmitted(th *Thread) []gate.TriggerID {
-	var ids []gate.TriggerID
+	var ids, gathering []gate.TriggerID
 	for len(th.Queue) > 0 {
 		waiting := th.Queue
 		th.Queue = nil
@@ -65,6 +69,8 @@ func (w *work) stillAdmitted(th *Thread) []gate.TriggerID {
 			m := w.messages[id]
 			switch {
 			case m == nil || m.State != StateQueued:
+			case w.Now.Before(m.Until):
+				gathering = append(gathering, id)
 			case w.admit(m).Admitted():
 				ids = append(ids, id)
 			default:
@@ -72,6 +78,7 @@ func (w *work) stillAdmitted(th *Thread) []gate.TriggerID {
 			}
 		}
 	}
+	th.Queue = gathering
 	slices.SortStableFunc(ids, func(a, b gate.TriggerID) int { return w.rank(a) - w.rank(b) })
 	return ids
 }

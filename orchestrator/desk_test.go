@@ -19,7 +19,7 @@ import (
 // another, G is of another Source, D is a DM. Tickets, Evals and Decisions
 // count up as they are made: t1, e1, d1.
 //
-//	say m1 A lin@ [stop|/new|text] [root=m2] [by=op: replayed] [ago=3h]   lin is listed, wang is not, bot is, ci has no sender
+//	say m1 A lin@ [stop|/new|text] [root=m2] [b=r1: of a review] [b=c1: of CI] [by=op: replayed] [ago=3h]   lin is listed, wang is not, bot is, ci has no sender
 //	eval A [B …] · expire A · fail A · return A · again A m1 m2 · dismiss A · toeval m1
 //	notices A m1 · resume t1 · halt t1
 //	accept m1 [x=codex] · attach m1 t1 · stop m1 t1 · ignore m1 · requeue m1
@@ -144,6 +144,11 @@ func (d *desk) message(arg []string, opt map[string]string) orchestrator.Message
 	m.ReplayedBy = opt["by"]
 	if ago, err := time.ParseDuration(opt["ago"]); err == nil {
 		m.OccurredAt, m.ReceivedAt = d.f.Now.Add(-ago), d.f.Now
+	}
+	if m.Bundle = opt["b"]; strings.HasPrefix(m.Bundle, "r") {
+		m.Kind = gate.KindReviewComment
+	} else if m.Bundle != "" {
+		m.Kind = gate.KindCI
 	}
 	if root := opt["root"]; root != "" {
 		m.Place.Root = "om_" + root
@@ -401,6 +406,12 @@ func (d *desk) look(key string) string {
 		return list(d.c.Due, func(x approvals.Due) string { return wakeWord(x) })
 	case key == "cancel":
 		return list(d.c.Cancel, func(x approvals.Due) string { return wakeWord(x) })
+	case key == "in":
+		return list(d.c.Due, func(x approvals.Due) string { return x.At.Sub(d.f.Now).String() })
+	case key == "next":
+		return d.c.Next.Sub(d.f.Now).String()
+	case key == "tallies":
+		return strconv.Itoa(len(d.c.Tallies))
 	case key == "err":
 		return first(strings.ReplaceAll(fmt.Sprint(d.a.err), ":", " "))
 	case key == "would":

@@ -23,8 +23,10 @@ type Handout struct {
 	// Listed are the candidates' senders who are on today's allow list.
 	Listed     map[gate.TriggerID]bool
 	Candidates []Message
-	Notices    []Message
-	Tickets    []Ticket
+	// Riders are what is one candidate with one of them (EV-1).
+	Riders  map[gate.TriggerID][]Message
+	Notices []Message
+	Tickets []Ticket
 	// Redelivered: the session had it before (EV-5).
 	Redelivered bool
 }
@@ -178,7 +180,7 @@ func (s *Service) handout(ctx context.Context, id gate.ThreadID) (Handout, error
 		return Handout{}, err
 	}
 	th := st.Threads[id]
-	h := Handout{Thread: th, PolicyVersion: f.Policy.Version, Policy: f.Policy, Listed: map[gate.TriggerID]bool{}}
+	h := Handout{Thread: th, PolicyVersion: f.Policy.Version, Policy: f.Policy, Listed: map[gate.TriggerID]bool{}, Riders: map[gate.TriggerID][]Message{}}
 	threads := []gate.ThreadID{id}
 	if e, ok := st.Evals[th.Eval]; ok && e.Thread == id {
 		threads = e.Threads()
@@ -186,6 +188,8 @@ func (s *Service) handout(ctx context.Context, id gate.ThreadID) (Handout, error
 		h.Candidates = pick(st.Messages, e.Undecided)
 		for _, m := range h.Candidates {
 			h.Listed[m.ID] = f.lists(m.Source, m.Sender).Allow == gate.Yes
+			on := st.Threads[m.Thread]
+			h.Riders[m.ID] = riders(st.Messages, &on, &m)
 		}
 	}
 	h.Notices = pick(st.Messages, th.Notices)
@@ -233,12 +237,18 @@ func (s *Service) considered(ctx context.Context, c Claim) error {
 			return fmt.Errorf("load thread %s: %w", id, err)
 		}
 		th := st.Threads[id]
+		waiting, err := s.Store.Load(ctx, Want{Messages: th.Queue})
+		if err != nil {
+			return fmt.Errorf("load queue of %s: %w", id, err)
+		}
 		ch := Changes{Claim: &c, Read: []approvals.Guard{{Kind: KindThread, ID: c.Key, Version: th.Version}}}
 		switch {
 		case th.Eval != "":
 			ch.Next = s.Now().Add(considerAgain)
-		case len(th.Queue) > 0 || len(th.Notices) > 0:
+		case len(th.Notices) > 0:
 			ch.Next = s.Now()
+		default:
+			ch.Next = ready(th.Queue, s.Now(), func(id gate.TriggerID) time.Time { return waiting.Messages[id].Until })
 		}
 		if err = s.Store.Commit(ctx, ch); !errors.Is(err, ErrConflict) {
 			return err

@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"slices"
 
+	"github.com/gatehouse-bot/gatehouse/approvals"
 	"github.com/gatehouse-bot/gatehouse/gate"
 )
 
@@ -143,7 +144,8 @@ func (w *work) dueEval(th *Thread) {
 	if len(th.Queue) == 0 {
 		return
 	}
-	w.due(evalLines[slices.Min(w.ranks(th.Queue))], string(th.ID))
+	line, at := evalLines[slices.Min(w.ranks(th.Queue))], ready(th.Queue, w.Now, w.until)
+	w.c.Due = append(w.c.Due, approvals.Due{Kind: line, Key: string(th.ID), At: at})
 }
 
 func (w *work) ranks(ids []gate.TriggerID) []int {

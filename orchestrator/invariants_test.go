@@ -249,6 +249,9 @@ func questionsActive(s *orchestrator.State) error {
 
 func companions(s *orchestrator.State) error {
 	for id, m := range s.Messages {
+		if c := s.Messages[m.With]; m.Bundle != "" && c.Bundle == m.Bundle { // one candidate with it (EV-1)
+			continue
+		}
 		if m.With != "" && (m.Sender.Kind != gate.Person || m.Addressing != gate.NotAddressed) {
 			return fmt.Errorf("%s of a %v, addressing %v, waits with %s", id, m.Sender.Kind, m.Addressing, m.With)
 		}
@@ -518,6 +521,10 @@ func releases(st *step) error {
 		if gone := len(before.Owners) > len(after.Owners); gone && !live(&st.after, &after) {
 			switch after.State {
 			case orchestrator.StateQueued, orchestrator.StateNotAdmitted, orchestrator.StateDelivered:
+			case orchestrator.StateWaiting: // it is one candidate with another (EV-1)
+				if after.Bundle == "" || st.after.Messages[after.With].Bundle != after.Bundle {
+					return fmt.Errorf("%s was released and waits with %q", id, after.With)
+				}
 			case orchestrator.StateRecalled: // TR-4a
 				if !after.Recalled || after.Text != "" {
 					return fmt.Errorf("%s is recalled and says %q", id, after.Text)
@@ -606,7 +613,8 @@ func heard(st *step) error {
 		before := st.before.Messages[id]
 		known := live(&st.before, &before) || before.State == orchestrator.StateOwned ||
 			st.move.kind == mvRoute && st.move.item.Trigger == id
-		if known || !live(&st.after, &after) {
+		rode := before.With != "" && before.Bundle != "" && before.Bundle == st.before.Messages[before.With].Bundle // EV-1
+		if known || rode || !live(&st.after, &after) {
 			continue
 		}
 		due := slices.ContainsFunc(st.c.Due, func(d approvals.Due) bool {

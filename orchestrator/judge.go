@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"slices"
+	"time"
 
 	"github.com/gatehouse-bot/gatehouse/approvals"
 	"github.com/gatehouse-bot/gatehouse/gate"
@@ -11,11 +12,7 @@ import (
 // waits on the Thread as a candidate; the rest reached the Tickets as context,
 // or nobody. Reached says whether a Ticket got the message.
 func (w *work) judge(m *Message, th *Thread, reached bool) {
-	v := w.admit(m)
-	if m.State == StateReceived {
-		v = w.limited(m, v)
-		m.Admission.Verdict = v
-	}
+	v := w.admitNew(m)
 	if v.Admitted() {
 		w.queue(m, th)
 		return
@@ -25,6 +22,16 @@ func (w *work) judge(m *Message, th *Thread, reached bool) {
 		m.State = StateDelivered
 	}
 	w.refuse(m)
+}
+
+// admitNew is admit, within the limits where the message is new (AD-13).
+func (w *work) admitNew(m *Message) gate.Verdict {
+	v := w.admit(m)
+	if m.State == StateReceived {
+		v = w.limited(m, v)
+		m.Admission.Verdict = v
+	}
+	return v
 }
 
 // reject makes the message not_admitted. Its raw payload goes with the verdict
@@ -51,12 +58,22 @@ func (w *work) admit(m *Message) gate.Verdict {
 }
 
 func (w *work) queue(m *Message, th *Thread) {
-	m.State, m.Why = StateQueued, ""
-	th.Queue = append(th.Queue, m.ID)
-	w.due(evalLines[w.rank(m.ID)], string(th.ID))
-	if m.Admission.Strength == gate.Explicit {
-		w.react(m, gate.ReactReceived, intent("receipt", string(m.ID)))
+	m.State, m.Why, m.Until = StateQueued, "", time.Time{}
+	at := w.Now
+	if m.gathers() {
+		at = w.Now.Add(gatherFor)
+		m.Until = at
 	}
+	th.Queue = append(th.Queue, m.ID)
+	w.c.Due = append(w.c.Due, approvals.Due{Kind: evalLines[w.rank(m.ID)], Key: string(th.ID), At: at})
+	if m.Admission.Strength == gate.Explicit {
+		w.receipt(m)
+	}
+}
+
+// receipt tells at once that an explicit request was taken in (OUT-4).
+func (w *work) receipt(m *Message) {
+	w.react(m, gate.ReactReceived, intent("receipt", string(m.ID)))
 }
 
 // owned reports whether a Ticket owns the message now: an active one, or an
@@ -101,7 +118,7 @@ func (d *Decided) stop() bool { return d.Action == ActStop && !d.Observed }
 // longer cover it, nor do those own it who dealt with it and ended, should they
 // be resumed.
 func (w *work) rejudge(m *Message) {
-	m.With, m.Owners = "", nil
+	m.With, m.Owners, m.Rode = "", nil, nil
 	if m.Recalled { // its text is gone (TR-4a)
 		m.State = StateRecalled
 		return
@@ -109,26 +126,42 @@ func (w *work) rejudge(m *Message) {
 	m.Decided = slices.DeleteFunc(m.Decided, func(d Decided) bool { return !d.stop() })
 	th := w.thread(m)
 	th.Notices = drop(th.Notices, m.ID)
-	w.judge(m, th, false)
+	if !w.joins(m, th) {
+		w.judge(m, th, false)
+	}
 }
 
 // settleWith ends the waiting of the messages that waited with a candidate
 // (SU-8): the Ticket that the candidate went to gets them, or they go to the
-// gate.
+// gate. Those that are one candidate with it share its end (EV-1).
 func (w *work) settleWith(candidate *Message, t *Ticket) {
 	th := w.thread(candidate)
-	for _, id := range slices.Clone(th.Companions) {
-		m := w.messages[id]
-		if m == nil || m.With != candidate.ID {
-			continue
-		}
-		th.Companions = drop(th.Companions, id)
-		if t == nil {
-			w.rejudge(m)
-			continue
-		}
-		w.follow(m, th, t)
+	waiting := w.companions(th, candidate)
+	if t == nil { // the strongest leads, where they form a candidate of their own
+		slices.SortStableFunc(waiting, func(a, b *Message) int { return int(b.Admission.Strength) - int(a.Admission.Strength) })
 	}
+	for _, m := range waiting {
+		th.Companions = drop(th.Companions, m.ID)
+		switch {
+		case m.rides(candidate):
+			w.settleRider(m, candidate, t)
+		case t == nil:
+			w.rejudge(m)
+		default:
+			w.follow(m, th, t)
+		}
+	}
+}
+
+// companions are the messages that wait with a candidate, as they came.
+func (w *work) companions(th *Thread, candidate *Message) []*Message {
+	var list []*Message
+	for _, id := range th.Companions {
+		if m := w.messages[id]; m != nil && m.With == candidate.ID {
+			list = append(list, m)
+		}
+	}
+	return list
 }
 
 // follow gives a message that waited with a candidate to the candidate's

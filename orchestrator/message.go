@@ -56,11 +56,17 @@ type Message struct {
 	// Standing is what the Thread had when this was said (EN-2).
 	Standing  gate.Standing `json:"standing"`
 	Admission Admission     `json:"admission,omitzero"`
-	// With is the undecided explicit candidate that it waits with (SU-8).
-	With      gate.TriggerID `json:"with,omitempty"`
-	HandBacks []HandBack     `json:"hand_backs,omitempty"`
-	Decided   []Decided      `json:"decided,omitempty"`
-	Requeues  int            `json:"requeues,omitempty"`
+	// With is the undecided candidate that it waits with: an explicit one
+	// (SU-8), or one of its Bundle, with which it is one candidate (EV-1).
+	With gate.TriggerID `json:"with,omitempty"`
+	// Rode are the messages of its Bundle that shared its latest end.
+	Rode []gate.TriggerID `json:"rode,omitempty"`
+	// Until is how long a candidate that is a review gathers what else of the
+	// review comes; it is not handed out before (EV-1).
+	Until     time.Time  `json:"until,omitzero"`
+	HandBacks []HandBack `json:"hand_backs,omitempty"`
+	Decided   []Decided  `json:"decided,omitempty"`
+	Requeues  int        `json:"requeues,omitempty"`
 	// Given: a Ticket got it as an Input.
 	Given bool `json:"given,omitempty"`
 	// Expiries counts Evals that expired on it in a row (EV-4).

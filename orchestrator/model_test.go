@@ -30,7 +30,7 @@ type env struct {
 // and which moves are looked at besides Arrive, FormEval, OpenTurn and Route.
 type universe struct {
 	name    string
-	says    string // a message a word: thread, sender, @ when it addresses the agent, ! for a stop word
+	says    string // a message a word: thread, sender, @ when it addresses the agent, ! for a stop word, # when it is of one bundle
 	moves   string // letters, see moves
 	lists   []gate.Membership
 	off     bool   // the source can be switched off
@@ -60,6 +60,7 @@ var (
 		{name: "inferred threads of one chat that are put back", says: "Abot@ Bbot@ Bbot@", moves: "b r", tickets: 1, all: true},
 		{name: "two that wait for one place", start: "Alin@ Alin@", says: "Alin", moves: "t s", bound: 1},
 		{name: "two that share one place and end", start: "Alin@ Alin@", says: "Blin@", moves: "d t", bound: 1},
+		{name: "one candidate of several messages", says: "Abot@# Alin# Alin@#", moves: "r", tickets: 1, all: true},
 		{name: "an executor that asks", start: "Alin@", says: "Alin", moves: "h t q s", tickets: 1},
 
 		{name: "long: a stop word that is put back", says: "Alin@ Alin!", moves: "h s r"},
@@ -69,6 +70,8 @@ var (
 		{name: "long: a requester who comes and goes", says: "Alin@ Alin Awang", moves: "d s", lists: knownOrNot},
 		{name: "long: strangers and bots", says: "Alin@ Awang Abot@", moves: "h", all: true},
 		{name: "long: strangers and bots whose follow-ups are context", says: "Alin@ Awang Abot@", moves: "d", all: true, strict: true},
+		{name: "long: one candidate of several messages, handed back", says: "Abot@# Alin# Alin@#", moves: "h r", tickets: 1, all: true},
+		{name: "long: one candidate of people's messages", says: "Alin@# Alin@# Awang#", moves: "h", tickets: 1, lists: knownOrNot[:2]},
 		{name: "long: companions on two threads", says: "Alin@ Awang Blin@", moves: "h", lists: knownOrNot[:2]},
 	}
 )
@@ -578,7 +581,7 @@ func sortedIDs[K ~string, V any](m map[K]V) []K {
 // "Abot@", "Alin!".
 func said(id gate.TriggerID, word string) orchestrator.Message {
 	m := orchestrator.Message{State: orchestrator.StateReceived}
-	who := strings.TrimRight(word[1:], "@!")
+	who := strings.TrimRight(word[1:], "@!#")
 	m.ID, m.Source, m.Scope, m.Thread = id, "fs", gate.ChatScope("oc_1"), gate.ThreadID(word[:1])
 	m.Place, m.Kind, m.Text = gate.Place{Chat: "oc_1"}, gate.KindMessage, "please"
 	m.Sender, m.IDs.Message = gate.Sender{Kind: gate.Person, ID: who, Name: who}, "om_"+string(id)
@@ -590,6 +593,9 @@ func said(id gate.TriggerID, word string) orchestrator.Message {
 	}
 	if strings.Contains(word, "!") {
 		m.Text = "stop"
+	}
+	if strings.Contains(word, "#") {
+		m.Bundle = "c1"
 	}
 	m.Plain = m.Text
 	return m

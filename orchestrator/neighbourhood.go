@@ -77,7 +77,7 @@ func (s *State) neighbours() Want {
 func (w *Want) message(m *Message) {
 	w.Threads = append(w.Threads, m.Thread)
 	w.Tickets = append(w.Tickets, m.Owners...)
-	w.Messages = append(w.Messages, m.With, m.Earlier)
+	w.Messages = append(append(w.Messages, m.With, m.Earlier), m.Rode...)
 	if m.Addressing == gate.Direct && m.State == StateReceived {
 		w.Chats = append(w.Chats, DirectLane(m.Source, m.Place.Chat))
 	}

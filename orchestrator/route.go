@@ -165,6 +165,8 @@ func (w *work) open(m *Message, it Item) *Result {
 		res = refused(CodeOwnedByExecutor, "an executor handles it; you can only stop its ticket by it")
 	case m.State == StateEvaluating || w.freshStop(m):
 		return nil
+	case w.messages[m.With] != nil && m.rides(w.messages[m.With]):
+		res = refused(CodeNotQueued, "it is one candidate with "+string(m.With)+"; the item on that one decides it too")
 	default:
 		res = refused(CodeNotQueued, "the trigger is not under evaluation; wait until it is given to you")
 	}

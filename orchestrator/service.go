@@ -222,7 +222,9 @@ func (s *Service) directRoot(ctx context.Context, m *Message) (gate.TriggerID, e
 // FormEval carries out FormEval.
 func (s *Service) FormEval(ctx context.Context, id gate.ThreadID, beside []gate.ThreadID, session string) error {
 	return s.transact(ctx, Want{Threads: append([]gate.ThreadID{id}, beside...)}, func(st State, f Facts) Changes {
-		return FormEval(st, id, beside, session, f)
+		ch := FormEval(st, id, beside, session, f)
+		ch.Next = time.Time{} // that is for who gives a claim up
+		return ch
 	})
 }
 

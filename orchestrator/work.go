@@ -106,6 +106,7 @@ func (t *Ticket) clone() *Ticket {
 func (m *Message) clone() *Message {
 	c := *m
 	c.Owners, c.HandBacks, c.Decided = slices.Clone(m.Owners), slices.Clone(m.HandBacks), slices.Clone(m.Decided)
+	c.Rode = slices.Clone(m.Rode)
 	return &c
 }
 

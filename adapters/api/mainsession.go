@@ -42,6 +42,7 @@ type candidate struct {
 	around
 	Tickets   []cardTicket `json:"tickets"`
 	HandBacks []handBack   `json:"hand_backs"`
+	Riders    []trigger    `json:"riders"` // what is one candidate with it (EV-1)
 	Card      string       `json:"card"`
 }
 
@@ -109,7 +110,7 @@ func (a *api) handed(ctx context.Context, h *orchestrator.Handout) (next, error)
 	}
 	near := a.main.Around(ctx, h.Candidates)
 	for i, m := range h.Candidates {
-		card := orchestrator.Card{Message: m, Listed: h.Listed[m.ID], Around: near[i]}
+		card := orchestrator.Card{Message: m, Listed: h.Listed[m.ID], Riders: h.Riders[m.ID], Around: near[i]}
 		for _, of := range h.TicketsOf(m.Thread) {
 			t := show(&of)
 			card.Tickets = append(card.Tickets, orchestrator.CardTicket{ID: t.ID, Title: t.Title, Brief: t.Brief, State: t.State, Stage: t.Stage})
@@ -126,10 +127,13 @@ func (a *api) handed(ctx context.Context, h *orchestrator.Handout) (next, error)
 func candidateOf(card *orchestrator.Card) candidate {
 	c := candidate{
 		Trigger: triggerOf(&card.Message), Listed: card.Listed, around: aroundOf(&card.Around),
-		Tickets: []cardTicket{}, HandBacks: []handBack{}, Card: card.Markdown(),
+		Tickets: []cardTicket{}, HandBacks: []handBack{}, Riders: []trigger{}, Card: card.Markdown(),
 	}
 	for _, t := range card.Tickets {
 		c.Tickets = append(c.Tickets, cardTicket{t.ID, t.Title, t.State, t.Stage})
+	}
+	for i := range card.Riders {
+		c.Riders = append(c.Riders, triggerOf(&card.Riders[i]))
 	}
 	for _, b := range card.Message.HandBacks {
 		c.HandBacks = append(c.HandBacks, handBack(b))

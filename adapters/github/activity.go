@@ -65,14 +65,15 @@ func (c *call) readPull() Event {
 }
 
 // readReview: a review without a text is the container of its comments, each of
-// which comes by itself, and is nothing.
+// which comes by itself, and is nothing. What is of one review is one candidate
+// (EV-1).
 func (c *call) readReview() Event {
 	if c.PullRequest == nil || c.PullRequest.Number <= 0 || c.Review == nil || c.Review.ID <= 0 {
 		return ignored(ReasonUnsound)
 	}
 	m := message{
 		post: c.Review.post, object: objReview, kind: gate.KindReview, scope: gate.Comments,
-		number: c.PullRequest.Number, title: c.PullRequest.Title, at: c.Review.SubmittedAt,
+		number: c.PullRequest.Number, title: c.PullRequest.Title, at: c.Review.SubmittedAt, review: c.Review.ID,
 	}
 	switch c.Action {
 	case "submitted":
@@ -94,7 +95,7 @@ func (c *call) readReviewComment() Event {
 	}
 	m := message{
 		post: c.Comment.post, object: objReviewComment, kind: gate.KindReviewComment, scope: gate.Comments,
-		number: c.PullRequest.Number, title: c.PullRequest.Title, topic: c.Comment.ID,
+		number: c.PullRequest.Number, title: c.PullRequest.Title, topic: c.Comment.ID, review: c.Comment.Review,
 	}
 	if c.Comment.InReplyTo > 0 {
 		m.topic, m.replyTo = c.Comment.InReplyTo, c.Comment.InReplyTo

@@ -23,6 +23,8 @@ type message struct {
 	// topic is the top comment of the review thread, replyTo the comment
 	// replied to, or 0.
 	topic, replyTo int64
+	// review is the id of the review that it belongs to, or 0.
+	review int64
 	// at is when it was said, where that is not created_at.
 	at timestamp
 	// byAuthor: it is the author's though somebody else sent the event.
@@ -137,6 +139,9 @@ func (c *call) trigger(m message, who gate.Sender, a gate.Addressing, at time.Ti
 		Workspace: c.Config.Workspace, Source: c.Config.ID, Scope: m.scope, Thread: w.thread, Place: w.place, Title: m.title,
 		Kind: m.kind, Sender: who, Addressing: a, Text: text, Plain: plain, URL: m.URL,
 		IDs: gate.PlatformIDs{Message: messageID(m.object, m.ID), Delivery: c.GUID}, OccurredAt: at.UTC(), ReceivedAt: c.Now,
+	}
+	if m.review != 0 {
+		t.Bundle = "review:" + strconv.FormatInt(m.review, 10)
 	}
 	if m.replyTo != 0 {
 		t.ReplyTo = messageID(m.object, m.replyTo)

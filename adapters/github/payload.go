@@ -78,6 +78,7 @@ type comment struct {
 	post
 	InReplyTo int64  `json:"in_reply_to_id"` // review comment
 	CommitID  string `json:"commit_id"`      // commit comment
+	Review    int64  `json:"pull_request_review_id"`
 }
 
 type review struct {

@@ -167,6 +167,27 @@ func TestOnePullRequestIsNewOnce(t *testing.T) {
 	}
 }
 
+func TestWhatIsOfOneReview(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		file   string
+		change with
+		want   string
+	}{
+		"the review (EV-1)":                    {"pull_request_review.submitted.body-null.json", with{"review.body": "no", "review.id": 7}, "review:7"},
+		"each of its comments (EV-1)":          {"pull_request_review_comment.created.json", with{"comment.pull_request_review_id": 7}, "review:7"},
+		"a comment of none is alone (EV-1)":    {"pull_request_review_comment.created.json", with{"comment.pull_request_review_id": nil}, ""},
+		"a comment in the conversation (EV-1)": {"issue_comment.created.json", nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := translated(t, sampleSetting(), tt.file, tt.change).Arrival.Trigger.Bundle; got != tt.want {
+				t.Errorf("Bundle = %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
 func TestThreads(t *testing.T) {
 	t.Parallel()
 	const pr = toHello + "2"

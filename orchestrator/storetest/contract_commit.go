@@ -42,6 +42,7 @@ func everything() orchestrator.Changes {
 	tk.Held, tk.Waiting = []orchestrator.Held{{Trigger: "trg_1", Seq: 1, Root: true}}, []gate.TriggerID{"trg_2"}
 	tk.End = &orchestrator.End{Reason: orchestrator.EndStopped, By: "ou_1", At: at}
 	msg := orchestrator.Message{Trigger: trigger("trg_1", "th_1"), State: orchestrator.StateQueued, Standing: gate.Own}
+	msg.Bundle, msg.With, msg.Rode, msg.Until = "review:7", "trg_2", []gate.TriggerID{"trg_3"}, at
 	msg.Admission.Verdict = gate.Verdict{Strength: gate.Explicit, Basis: gate.Basis{Kind: gate.TableCell, Row: "direct", Cell: gate.UnlistedAddressed}}
 	return orchestrator.Changes{
 		Threads: []orchestrator.Thread{th}, Tickets: []orchestrator.Ticket{tk}, Messages: []orchestrator.Message{msg},
