@@ -122,6 +122,13 @@ var messageVerbs = []verb{
 		}
 		return same("unresolved are", strconv.Itoa(n), a[0])
 	}},
+	{"{m} and {m} are in (one eval|different evals)", func(p *play, a []string) error {
+		one, other := p.given[a[0]], p.given[a[1]]
+		if one == "" || (one == other) != (a[2] == "one eval") {
+			return fmt.Errorf("they are in %s and %s", one, other)
+		}
+		return nil
+	}},
 	{"{m} gets a receipt", func(p *play, a []string) error { return p.reacted(a[0], gate.ReactReceived, true) }},
 	{"{m} gets no receipt", func(p *play, a []string) error { return p.reacted(a[0], gate.ReactReceived, false) }},
 	{"{m} is refused by a reaction", func(p *play, a []string) error { return p.reacted(a[0], gate.ReactRefused, true) }},
@@ -257,17 +264,7 @@ var ticketVerbs = []verb{
 		}
 		return same("its rules are", strings.Join(t.Mandate.Rules, ", "), a[1])
 	}},
-	{"the stage of {t} is {who}", func(p *play, a []string) error {
-		t, err := p.ticket(a[0])
-		if err != nil {
-			return err
-		}
-		open, err := p.store.OpenQuestions(p.ctx(), approvals.SessionID(t.ID))
-		if err != nil {
-			return err
-		}
-		return same("its stage is", string(orchestrator.Stage(t, len(open) > 0, 0, time.Now(), 0)), a[1])
-	}},
+	{"the stage of {t} is {who}[ at place {n}]", func(p *play, a []string) error { return p.stage(a[0], a[1], a[2]) }},
 	{"{q} is {who}[ as {who}]", func(p *play, a []string) error {
 		q, err := p.question(a[0])
 		if err != nil {
@@ -299,4 +296,25 @@ var ticketVerbs = []verb{
 		}
 		return same("it is version", strconv.Itoa(rec.Policy.Version), a[0])
 	}},
+}
+
+// stage checks a Ticket's stage, and its place in the line of its executor.
+func (p *play) stage(name, want, place string) error {
+	t, err := p.ticket(name)
+	if err != nil {
+		return err
+	}
+	open, err := p.store.OpenQuestions(p.ctx(), approvals.SessionID(t.ID))
+	if err != nil {
+		return err
+	}
+	places, err := p.svc().Places(p.ctx(), []orchestrator.Ticket{t})
+	if err != nil {
+		return err
+	}
+	asks := slices.ContainsFunc(open, func(q approvals.Question) bool { return !orchestrator.OfBudget(q) })
+	if err := same("its stage is", string(orchestrator.Stage(t, asks, places[t.ID], time.Now(), 0)), want); err != nil || place == "" {
+		return err
+	}
+	return same("its place is", strconv.Itoa(places[t.ID]), place)
 }

@@ -51,6 +51,7 @@ var peopleVerbs = []verb{
 	{"{who} (approves|rejects) {q}", func(p *play, a []string) error {
 		return p.answer(a[0], a[2], strings.TrimSuffix(a[1], "s"), "")
 	}},
+	{"{who} chooses {word} of {q}", func(p *play, a []string) error { return p.answer(a[0], a[2], a[1], "") }},
 	{"{who} answers {q} with {text}", func(p *play, a []string) error { return p.answer(a[0], a[1], "", a[2]) }},
 }
 

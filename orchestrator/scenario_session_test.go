@@ -14,6 +14,24 @@ import (
 // givenVerbs say what the main Session was given.
 var givenVerbs = []verb{
 	{"the main session is given {words}", func(p *play, a []string) error { return p.isGiven(a[0]) }},
+	{"the main session knows the rules {words} in mode {who} of version {n}", func(p *play, a []string) error {
+		rec, err := p.store.PolicyInForce(p.ctx())
+		if err != nil {
+			return err
+		}
+		s, ids := orchestrator.SectionOf(&rec.Policy), []string{}
+		for _, r := range s.Rules {
+			ids = append(ids, r.ID)
+		}
+		return same("it knows", fmt.Sprintf("%s, %s of %d", strings.Join(ids, ", "), s.Mode, s.Version), fmt.Sprintf("%s, %s of %s", a[0], a[1], a[2]))
+	}},
+	{"with {m} comes what was said: {words}", func(p *play, a []string) error {
+		m, err := p.message(a[0])
+		if err != nil {
+			return err
+		}
+		return same("it comes with", nearby(p.svc().Around(p.ctx(), []orchestrator.Message{m})[0]), a[1])
+	}},
 }
 
 // sessionVerbs are what the main Session does when it is an agent of its own.
@@ -127,6 +145,18 @@ func (p *play) isGiven(want string) error {
 	}
 	p.news = nil
 	return nil
+}
+
+// nearby tells Surroundings: "it began with m1, earlier m2, m3".
+func nearby(s gate.Surroundings) string {
+	list := []string{}
+	if s.Opening != nil {
+		list = append(list, "it began with "+s.Opening.Message)
+	}
+	for i, q := range s.Earlier {
+		list = append(list, map[bool]string{true: "earlier "}[i == 0]+q.Message)
+	}
+	return strings.Join(list, ", ")
 }
 
 // item reads what is done with a message: "accepts m1 as t1 [with coder]",

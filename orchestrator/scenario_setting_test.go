@@ -1,6 +1,7 @@
 package orchestrator_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -26,6 +27,10 @@ type setting struct {
 	echo      bool
 	script    []orchestrator.ScriptStep
 	follow    []orchestrator.Follow
+	bounds    orchestrator.Bounds
+	members   map[string][]string
+	// deaf: nobody can tell who is a member of a group.
+	deaf bool
 }
 
 // usual is the setting of a scenario that says nothing. The chat "ops" and
@@ -60,10 +65,13 @@ func (s *setting) furnish(h *house, p *play) {
 		own.Scopes = maps.Clone(src.Scopes)
 		h.svc.Sources[id] = &own
 	}
-	approvers := map[gate.SourceID][]string{"feishu": s.approvers, "github": s.approvers}
-	h.svc.Directory.(*orchestrator.Lists).Approvers = approvers
+	lists := h.svc.Directory.(*orchestrator.Lists)
+	lists.Approvers = map[gate.SourceID][]string{"feishu": s.approvers, "github": s.approvers}
+	lists.Lookup = p
 	h.svc.Opener = p
 	h.svc.Settings.Follow = map[string][]orchestrator.Follow{"default": s.follow}
+	s.bounds.Remote = !s.echo
+	h.svc.Settings.Executors = map[string]orchestrator.Bounds{"default": s.bounds}
 	senders := map[gate.SourceID]orchestrator.Sender{}
 	for id, on := range p.on {
 		senders[id] = on
@@ -75,6 +83,8 @@ func (s *setting) furnish(h *house, p *play) {
 		runner.Executors = map[string]orchestrator.Executor{"default": orchestrator.Echo{Script: s.script, Refused: "not approved"}}
 	}
 	handlers[orchestrator.DueTurn] = h.svc.Unpaused(runner.Handle)
+	considerer := &orchestrator.Considerer{Service: h.svc, Driver: orchestrator.Builtin{Settings: h.svc.Settings, Matcher: mentions{}}, Session: "builtin"}
+	maps.Copy(handlers, considerer.Handlers())
 	if !s.builtin {
 		for _, line := range orchestrator.EvalLines() {
 			delete(handlers, line)
@@ -93,6 +103,30 @@ var settingVerbs = []verb{
 	{"{who} is (?:not listed|taken off the list)", func(p *play, a []string) error {
 		return p.allow(func(list []string) []string { return without(list, a[0]) })
 	}},
+	{"the members of {word} are listed", func(p *play, a []string) error {
+		return p.allow(func(list []string) []string { return append(list, a[0]) })
+	}},
+	{"{who} is a member of {word}", func(p *play, a []string) error {
+		if p.set.members == nil {
+			p.set.members = map[string][]string{}
+		}
+		p.set.members[a[1]] = append(p.set.members[a[1]], a[0])
+		return nil
+	}},
+	{"{who} is no member of {word}", func(p *play, a []string) error {
+		p.set.members[a[1]] = without(p.set.members[a[1]], a[0])
+		return nil
+	}},
+	{"(nobody|feishu) can tell who is a member", func(p *play, a []string) error {
+		p.set.deaf = a[0] == "nobody"
+		return nil
+	}},
+	{"the executor takes {n} tickets? at once", func(p *play, a []string) error {
+		return p.configure(func(s *setting) { s.bounds.MaxConcurrent, _ = strconv.Atoi(a[0]) })
+	}},
+	{"the budget of a ticket is {n} turns? a day", func(p *play, a []string) error {
+		return p.configure(func(s *setting) { s.bounds.Budget.Turns, _ = strconv.Atoi(a[0]) })
+	}},
 	{"{who} is on the bot list", func(p *play, a []string) error {
 		return p.botList(func(list []string) []string { return append(list, a[0]) })
 	}},
@@ -108,6 +142,16 @@ var settingVerbs = []verb{
 			r.Executors = names(a[1])
 		}
 		return p.edit(func(policy *gate.Policy) error { policy.Rules = append(policy.Rules, r); return nil })
+	}},
+	{"the rule {word} matches {text}", func(p *play, a []string) error {
+		return p.edit(func(policy *gate.Policy) error {
+			for i := range policy.Rules {
+				if policy.Rules[i].ID == a[0] {
+					policy.Rules[i].Match = a[1]
+				}
+			}
+			return nil
+		})
 	}},
 	{"the rule {word} is {words}", func(p *play, a []string) error { return p.rule(a[0], a[1]) }},
 	{"the cell {word}/{word} (?:is|becomes) {who}", func(p *play, a []string) error { return p.cell(a[0], a[1], a[2]) }},
@@ -365,4 +409,24 @@ func (p *play) receive(word, what string) error {
 	}
 	id, scope := scopeOf(word)
 	return p.source(string(id), func(src *gate.Source) { src.Scopes[scope] = r })
+}
+
+// mentions is a Matcher to which an expression is a text that a message has.
+type mentions struct{}
+
+func (mentions) Match(_ int, expression string, m *orchestrator.Message, _ bool) (bool, error) {
+	return strings.Contains(m.Text, expression), nil
+}
+
+// Member makes the play what tells who is a member of a group.
+func (p *play) Member(_ context.Context, _ gate.SourceID, who gate.Sender, entries []string) gate.Membership {
+	if p.set.deaf {
+		return gate.Unknown
+	}
+	for _, e := range entries {
+		if slices.Contains(p.set.members[e], who.ID) {
+			return gate.Yes
+		}
+	}
+	return gate.No
 }

@@ -113,12 +113,13 @@ func falsified(text string) string {
 	if v == nil || !v.tells || v.asks || strings.Contains(text, " but is refused: ") || len(at) < 4 {
 		return ""
 	}
-	from, to := at[len(at)-2], at[len(at)-1]
-	if from < 0 {
-		from, to = at[2], at[3]
+	last := len(at) - 2
+	for at[last] < 0 { // a part that is left out
+		last -= 2
 	}
+	from, to := at[last], at[last+1]
 	for _, word := range []string{
-		"other", "99", "t99", "m99", "q99", "inferred", "explicit", "recalled", "dropped", "wants", "does not want", "that", "another than that",
+		"other", "99", "t99", "m99", "q99", "inferred", "explicit", "recalled", "dropped", "wants", "does not want", "that", "another than that", "one eval", "different evals",
 	} {
 		wrong := text[:from] + word + text[to:]
 		if is, _ := verbOf(wrong); word != text[from:to] && is != nil && is.pattern == v.pattern {
