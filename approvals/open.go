@@ -96,7 +96,7 @@ func atOnce(q Question, r Request, s Session, cfg Settings, now time.Time) (_ Qu
 		q, eff = answer(q, Answer{OptionID: OptionReject, Via: ViaPolicy}, now)
 	case never:
 		q, eff = Cancel(q, "the session's policy is never", now)
-	case automated && q.Kind == Approval && !(option == OptionApprove && q.reviewed()):
+	case automated && q.Kind == Approval && (option != OptionApprove || !q.reviewed()):
 		q, eff = answer(q, Answer{OptionID: option, Via: ViaMachine}, now)
 	default:
 		return q, Effects{}, false

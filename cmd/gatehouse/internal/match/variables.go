@@ -1,6 +1,7 @@
 package match
 
 import (
+	"slices"
 	"strings"
 
 	"cel.dev/cel-go/cel"
@@ -58,8 +59,7 @@ func Names() []string {
 
 // repo is the repository of a message from GitHub, "owner/name", or "".
 func repo(m *orchestrator.Message) string {
-	switch m.Scope {
-	case gate.Issues, gate.Pulls, gate.Comments, gate.CI:
+	if slices.Contains([]gate.Scope{gate.Issues, gate.Pulls, gate.Comments, gate.CI}, m.Scope) {
 		return m.Place.Chat
 	}
 	return ""
