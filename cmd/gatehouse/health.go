@@ -207,20 +207,29 @@ func (h *health) evals(ctx context.Context) api.Entry {
 // mainSession says when the main Session last asked for work, and how long
 // the oldest candidate has waited for it (EV-5).
 func (h *health) mainSession(lags map[approvals.DueKind]time.Duration, err error) api.Entry {
-	e := api.Entry{Name: "main_session", State: api.OK, Message: "no call yet"}
-	if last := h.g.service.Calls.Last(); !last.IsZero() {
-		e.Message = "last call " + last.UTC().Format(time.RFC3339)
-	}
 	var oldest time.Duration
 	for _, line := range orchestrator.EvalLines() {
 		oldest = max(oldest, lags[line])
 	}
-	switch {
-	case err != nil:
-		e.State, e.Message = api.Failing, "not known while the store is away"
-	case oldest > lateAfter:
+	if err != nil {
+		return api.Entry{Name: "main_session", State: api.Failing, Message: "not known while the store is away"}
+	}
+	return mainSessionEntry(h.g.service.Calls.Last(), oldest)
+}
+
+// mainSessionEntry is degraded while a candidate waits for longer than a minute
+// and the main Session does not take it (EV-5).
+func mainSessionEntry(last time.Time, oldest time.Duration) api.Entry {
+	e := api.Entry{Name: "main_session", State: api.OK, Message: "no call yet"}
+	if !last.IsZero() {
+		e.Message = "last call " + last.UTC().Format(time.RFC3339)
+	}
+	if oldest > 0 {
+		e.Message += fmt.Sprintf("; the oldest candidate has waited for %s", oldest.Round(time.Second))
+	}
+	if oldest > lateAfter {
 		e.State = api.Degraded
-		e.Message = fmt.Sprintf("a candidate has waited for %s and nobody takes it; %s", oldest.Round(time.Second), e.Message)
+		e.Message += " and nobody takes it"
 	}
 	return e
 }

@@ -75,7 +75,9 @@ func (m *Mem) Commit(ctx context.Context, c orchestrator.Changes) error {
 	}
 	m.append(&c, rows)
 	m.effects(&c)
-	m.wake.all()
+	if len(ws) > 0 || c.Claim != nil || len(c.Out)+len(c.Due)+len(c.Cancel) > 0 {
+		m.wake.all() // who only looked makes nothing due
+	}
 	return nil
 }
 
