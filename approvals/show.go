@@ -74,3 +74,13 @@ func outgoing(q Question, now time.Time) gate.Outgoing {
 	}
 	return o
 }
+
+// AskIn asks an open question in another chat than its session's, once
+// however often: where that one cannot be reached (EN-5).
+func AskIn(q Question, source gate.SourceID, thread gate.ThreadID, place gate.Place, now time.Time) Effects {
+	o := outgoing(q, now)
+	o.ID, o.Kind = derive("card", string(q.ID), string(thread)), gate.OutCard
+	o.Lane, o.Thread = "question:"+string(q.ID), thread
+	o.Source, o.Place = source, place
+	return Effects{Out: []gate.Outgoing{o}}
+}

@@ -11,6 +11,9 @@ const (
 	ChangeEdit ChangeKind = "edit"
 	// ChangeRecall: it was recalled or deleted, by whomever.
 	ChangeRecall ChangeKind = "recall"
+	// ChangeReach is of no message: there is news of where the gateway can
+	// speak, and nothing else.
+	ChangeReach ChangeKind = "reach"
 )
 
 // Change makes an Arrival news of a message that was said before: the one with
@@ -23,4 +26,6 @@ type Change struct {
 	// Reread: the platform told only that there was an edit; what it reads now
 	// is to be had from the platform (FS-4).
 	Reread bool `json:"reread,omitempty"`
+	// Reach is news of places (EN-5); it can come with a recall.
+	Reach []Reached `json:"reach,omitempty"`
 }

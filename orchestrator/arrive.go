@@ -23,6 +23,7 @@ func Arrive(s State, id gate.TriggerID, f Facts) Changes {
 func (w *work) arrive(m *Message) {
 	w.place(m)
 	m.Late = m.ReplayedBy == "" && w.Settings.LateAfter > 0 && m.ReceivedAt.Sub(m.OccurredAt) > w.Settings.LateAfter
+	w.heard(m)
 	th := w.threads[m.Thread]
 	if why := w.unreceived(m, th); why != "" {
 		m.drop(why)
@@ -208,7 +209,11 @@ func (w *work) revalidate(t *Ticket) gate.Revalidation {
 	if w.Pauses.Hold(m.Source) {
 		return gate.Revalidation{Outcome: gate.Waits, Rule: "RE-3", Reason: reasonPaused}
 	}
-	return gate.Revalidate(m, w.Sources[m.Source], w.Policy, w.lists(m.Source, m.Sender))
+	r := gate.Revalidate(m, w.Sources[m.Source], w.Policy, w.lists(m.Source, m.Sender))
+	if why := w.lost(m.Thread); r.Outcome == gate.Stands && why != "" {
+		return gate.Revalidation{Outcome: gate.Waits, Rule: "RV-1", Reason: why}
+	}
+	return r
 }
 
 // reopen makes an ended Ticket active again and delivers what waited, oldest
@@ -223,6 +228,7 @@ func (w *work) reopen(t *Ticket) {
 			w.own(t, m, true)
 		}
 	}
+	w.lookAround(t)
 	w.log("ticket.resumed", approvals.SessionID(t.ID), map[string]any{"ticket": t.ID})
 }
 

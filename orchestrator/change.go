@@ -20,6 +20,8 @@ func Changed(s State, news, of gate.TriggerID, f Facts) Changes {
 			w.recall(m)
 		}
 		n.spent()
+	case gate.ChangeReach: // its places were dealt with before (EN-5)
+		n.spent()
 	case gate.NoChange:
 	}
 	return w.done()

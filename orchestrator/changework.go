@@ -27,6 +27,9 @@ type Rereader interface {
 // happens to what the gateway said itself, or to what was taken back before it
 // came.
 func (s *Service) meant(ctx context.Context, a *gate.Arrival) (bool, error) {
+	if len(a.Change.Reach) > 0 { // news of a place counts whatever else it brings
+		return true, nil
+	}
 	id, err := s.Store.Known(ctx, gate.MessageKey(a.Trigger.Source, a.Trigger.IDs.Message))
 	switch {
 	case errors.Is(err, ErrNotFound):
@@ -53,6 +56,9 @@ func (s *Service) meant(ctx context.Context, a *gate.Arrival) (bool, error) {
 // has to be read back first becomes work of its own: the platform must not hold
 // up a partition.
 func (s *Service) arriveChange(ctx context.Context, n *Message, c Claim) error {
+	if err := s.reached(ctx, n); err != nil {
+		return err
+	}
 	if n.Change.Reread {
 		return s.Store.Commit(ctx, Changes{
 			Claim: &c, Keep: true, Took: []gate.TriggerID{n.ID},

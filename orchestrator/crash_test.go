@@ -288,6 +288,27 @@ var tales = []tale{
 		check: once(2, 1, orchestrator.EndCompleted, gate.MandateActive),
 	},
 	{
+		name: "the bot leaves the chat while an approval is open, and comes back", script: approvalScript(), writes: 20,
+		play: func(m *mortals) {
+			m.say(words{from: listed, text: "1.4.2", mention: true, id: "om_1"})
+			m.until("the card is shown", func() bool { return m.next().asked() })
+			m.until("the news is taken", func() bool { return m.next().reach("e1", "the bot was removed", opsChat) == nil })
+			m.until("the ticket is told", func() bool { m.next().settle(); return notes(m.t, m.mem, "the bot was removed") == 1 })
+			m.ended()
+			m.until("the other news is taken", func() bool { return m.next().reach("e2", "", opsChat) == nil })
+			m.ended()
+		},
+		said: []string{"react received", "reply Accepted `%[1]s`: 1.4.2", "card"},
+		check: func(t *testing.T, s orchestrator.Store) {
+			t.Helper()
+			once(1, 1, orchestrator.EndCompleted, gate.MandateActive)(t, s)
+			st, err := s.Load(t.Context(), orchestrator.Want{Reaches: []gate.PlaceID{opsChat, "feishu"}})
+			if err != nil || st.Reaches[opsChat].Lost != "" || st.Reaches["feishu"].Changes != 2 || notes(t, s, "the bot was removed") != 1 {
+				t.Errorf("EN-5: %+v, %d notes, %v; want it found, two changes and one note", st.Reaches, notes(t, s, "the bot was removed"), err)
+			}
+		},
+	},
+	{
 		name: "a stranger who is refused", writes: 4,
 		play: func(m *mortals) {
 			m.say(words{from: stranger, text: "one", mention: true, id: "om_1"})

@@ -27,6 +27,7 @@ import (
 //	turn t1 · ack t1 m1 · reply t1 [m1] · back t1 m1 · report t1 done [final] [upto=2] · idle t1 [upto=2]
 //	ask t1 q1 [clarification] · answer t1 q1
 //	edit m1 m9 lin@ [text] [adds] [at=1h] · recall m1 m9   m9 is the row that brings the news
+//	lost A [ago=1m] · found A [ago=1m] · look t1
 //	list lin yes|no|unknown · source on|off|gone · receive all|mentions|off · mode auto · policy · follow-ups listed
 //	cell explicit|inferred · refusal none|reply · late-after 2h · later 11m · follow t1 B · forget m1 · bound
 type desk struct {
@@ -114,11 +115,27 @@ func (d *desk) line(w []string) {
 		d.news(w[0], arg, opt)
 	case "bound":
 		bound(&d.f, 1)
+	case "lost", "found":
+		d.reached(w[0] == "lost", arg[0], opt)
+	case "look":
+		d.move(move{kind: mvLook, ticket: tk})
 	case "halt":
 		d.move(move{kind: mvStop, ticket: tk})
 	default:
 		d.arrange(w[0], arg)
 	}
+}
+
+// reached brings news of a place, as of a while ago.
+func (d *desk) reached(lost bool, place string, opt map[string]string) {
+	mv := move{kind: mvReached, reach: gate.Reached{Place: gate.PlaceID(place)}, at: d.f.Now}
+	if lost {
+		mv.reach.Lost = "gone"
+	}
+	if ago, err := time.ParseDuration(opt["ago"]); err == nil {
+		mv.at = mv.at.Add(-ago)
+	}
+	d.move(mv)
 }
 
 func (d *desk) message(arg []string, opt map[string]string) orchestrator.Message {
@@ -260,7 +277,7 @@ func (d *desk) ask(id gate.TicketID, q approvals.ID, kind approvals.Kind) {
 	}
 	d.s.Questions[q] = approvals.Question{
 		ID: q, Kind: kind, Status: approvals.StatusOpen, Deadline: epoch.AddDate(1, 0, 0),
-		Session: approvals.Session{ID: approvals.SessionID(id)},
+		Session: approvals.Session{ID: approvals.SessionID(id), Thread: d.s.Tickets[id].Mandate.Thread},
 	}
 }
 
@@ -314,6 +331,8 @@ func (d *desk) arrange(verb string, arg []string) {
 		d.f.Now = d.f.Now.Add(by)
 	case "late-after":
 		d.f.Settings.LateAfter, _ = time.ParseDuration(arg[0])
+	case "approvals-chat":
+		d.f.Settings.ApprovalsChat = orchestrator.Chatroom{Source: gate.SourceID(arg[0]), Chat: arg[1]}
 	case "answerers":
 		q := d.s.Questions[approvals.ID(arg[0])]
 		q.Answerers = []string{arg[1]}
@@ -515,6 +534,14 @@ func (d *desk) lookTicket(id gate.TicketID, field string) string {
 		return strings.Join(t.Mandate.Rules, ",")
 	case "executor":
 		return t.Executor
+	case "lost":
+		return list(t.Lost, func(l orchestrator.LostThread) string { return string(l.Thread) + ":" + l.Why })
+	case "stage":
+		open := false
+		for _, q := range d.s.Questions {
+			open = open || q.Session.ID == approvals.SessionID(id)
+		}
+		return string(orchestrator.Stage(t, open, 0, d.f.Now, 0))
 	case "muted":
 		return strconv.FormatBool(t.Muted)
 	case "by":

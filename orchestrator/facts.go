@@ -53,6 +53,9 @@ type Settings struct {
 	LateAfter time.Duration
 	// DedupeLife: what is older counts as a duplicate (TR-6).
 	DedupeLife time.Duration
+	// ApprovalsChat is where questions are asked whose own conversation cannot
+	// be reached (EN-5, CA-1); the zero value: nowhere.
+	ApprovalsChat Chatroom
 	// FourEyes: the requester may not answer (DE-2).
 	FourEyes bool
 	// KeepRefused keeps the text of what was not admitted (PL-5).
@@ -66,6 +69,20 @@ type Settings struct {
 	Follow map[string][]Follow
 	// Executors are the bounds of each (EX-5).
 	Executors map[string]Bounds
+}
+
+// Chatroom is a chat of a Source.
+type Chatroom struct {
+	Source gate.SourceID
+	Chat   string
+}
+
+// thread is the chat as a conversation, or "" where there is none.
+func (c Chatroom) thread() gate.ThreadID {
+	if c.Chat == "" {
+		return ""
+	}
+	return gate.ThreadID(string(c.Source) + "~" + c.Chat)
 }
 
 func (f *Facts) lists(source gate.SourceID, s gate.Sender) gate.Lists {

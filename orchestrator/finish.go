@@ -20,7 +20,7 @@ func (w *work) end(t *Ticket, reason EndReason, by string, except gate.TriggerID
 	}
 	t.State, t.End = TicketEnded, &End{Reason: reason, By: by, At: w.Now}
 	t.Turn, t.Upto, t.Held, t.Former, t.ActiveAt, t.Past = false, 0, nil, nil, w.Now, t.Seq
-	t.Acked, t.WaitsSince, t.Muted = nil, time.Time{}, false
+	t.Acked, t.Lost, t.WaitsSince, t.Muted = nil, nil, time.Time{}, false
 	w.c.Cancel = append(w.c.Cancel, approvals.Due{Kind: DueTurn, Key: string(t.ID)})
 	w.cancelQuestions(t, "ticket ended", func(*approvals.Question) bool { return true })
 	w.release(t, left, except)

@@ -156,6 +156,7 @@ func (w *work) opened(t *Ticket, cmd Command) Performed {
 		w.threads[th.ID] = th
 	}
 	w.feed(t, th, SubOwn)
+	w.lookAround(t)
 	w.log("ticket.opened", approvals.SessionID(t.ID), map[string]any{"ticket": t.ID, "thread": th.ID})
 	return Performed{OK: true}
 }

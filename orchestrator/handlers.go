@@ -154,6 +154,7 @@ func (s *Service) Handlers() map[approvals.DueKind]Handler {
 		DuePolicy:             s.HandlePolicy,
 		DueEvalDeadline:       s.HandleEvalDeadline,
 		DueReread:             s.HandleReread,
+		DueReach:              s.HandleReach,
 		approvals.DueDeadline: s.HandleDeadline,
 		approvals.DueSettled:  s.HandleSettled,
 		approvals.DueLate:     s.HandleLate,

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"time"
 
 	"github.com/gatehouse-bot/gatehouse/approvals"
 	"github.com/gatehouse-bot/gatehouse/gate"
@@ -31,6 +32,8 @@ const (
 	mvDismiss moveKind = "Dismiss"
 	mvToEval  moveKind = "SendToEval"
 	mvChanged moveKind = "Changed"
+	mvReached moveKind = "Reached"
+	mvLook    moveKind = "LookAround"
 )
 
 // move is one call of a transition.
@@ -47,6 +50,8 @@ type move struct {
 	cmd      orchestrator.Command
 	question approvals.Question
 	decided  []orchestrator.Decision
+	reach    gate.Reached
+	at       time.Time
 }
 
 func (m move) String() string {
@@ -71,7 +76,9 @@ func (m move) String() string {
 		return fmt.Sprintf("%s(%s)", m.kind, m.thread)
 	case mvToEval:
 		return fmt.Sprintf("SendToEval(%s)", m.message)
-	case mvTurn, mvStop, mvResume, mvAnswer:
+	case mvReached:
+		return fmt.Sprintf("Reached(%s, %q)", m.reach.Place, m.reach.Lost)
+	case mvTurn, mvStop, mvResume, mvAnswer, mvLook:
 	}
 	return fmt.Sprintf("%s(%s)", m.kind, m.ticket)
 }
@@ -89,6 +96,10 @@ func (m move) run(s orchestrator.State, f orchestrator.Facts) (c orchestrator.Ch
 		c = orchestrator.Arrive(s, m.message, f)
 	case mvChanged:
 		c = orchestrator.Changed(s, m.message, m.of, f)
+	case mvReached:
+		c = orchestrator.Reached(s, []gate.Reached{m.reach}, m.at, f)
+	case mvLook:
+		c = orchestrator.LookAround(s, m.ticket, f)
 	case mvForm:
 		c = orchestrator.FormEval(s, m.thread, m.beside, "main", f)
 	case mvAckNote:
@@ -143,6 +154,9 @@ func apply(s orchestrator.State, c orchestrator.Changes) orchestrator.State {
 	for _, k := range c.Chats {
 		s.Chats[k.Key] = k
 	}
+	for _, r := range c.Reaches {
+		s.Reaches[r.Place] = r
+	}
 	for _, q := range c.Questions {
 		s.Questions[q.ID] = q
 		if q.Status.Terminal() {
@@ -155,7 +169,7 @@ func apply(s orchestrator.State, c orchestrator.Changes) orchestrator.State {
 func copyState(s orchestrator.State) orchestrator.State {
 	return orchestrator.State{
 		Threads: maps.Clone(s.Threads), Tickets: maps.Clone(s.Tickets), Messages: maps.Clone(s.Messages),
-		Evals: maps.Clone(s.Evals), Chats: maps.Clone(s.Chats), Questions: maps.Clone(s.Questions),
+		Evals: maps.Clone(s.Evals), Chats: maps.Clone(s.Chats), Reaches: maps.Clone(s.Reaches), Questions: maps.Clone(s.Questions),
 	}
 }
 
@@ -163,7 +177,7 @@ func emptyState() orchestrator.State {
 	return orchestrator.State{
 		Threads: map[gate.ThreadID]orchestrator.Thread{}, Tickets: map[gate.TicketID]orchestrator.Ticket{},
 		Messages: map[gate.TriggerID]orchestrator.Message{}, Evals: map[gate.EvalID]orchestrator.Eval{},
-		Chats: map[string]orchestrator.Chat{}, Questions: map[approvals.ID]approvals.Question{},
+		Chats: map[string]orchestrator.Chat{}, Reaches: map[gate.PlaceID]orchestrator.Reach{}, Questions: map[approvals.ID]approvals.Question{},
 	}
 }
 
@@ -208,7 +222,7 @@ func deep(v reflect.Value) reflect.Value {
 
 // unchanged reports whether a commit would change no record and do nothing.
 func unchanged(c orchestrator.Changes) bool {
-	return len(c.Threads)+len(c.Tickets)+len(c.Messages)+len(c.Evals)+len(c.Chats)+len(c.Questions) == 0 &&
+	return len(c.Threads)+len(c.Tickets)+len(c.Messages)+len(c.Evals)+len(c.Chats)+len(c.Reaches)+len(c.Questions) == 0 &&
 		len(c.Decisions)+len(c.Inputs)+len(c.Out)+len(c.Due)+len(c.Cancel)+len(c.Log) == 0
 }
 

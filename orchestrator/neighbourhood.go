@@ -16,7 +16,7 @@ func neighbourhood(ctx context.Context, store States, want Want) (State, error) 
 	st := State{
 		Threads: map[gate.ThreadID]Thread{}, Tickets: map[gate.TicketID]Ticket{},
 		Messages: map[gate.TriggerID]Message{}, Evals: map[gate.EvalID]Eval{},
-		Chats: map[string]Chat{}, Questions: map[approvals.ID]approvals.Question{},
+		Chats: map[string]Chat{}, Reaches: map[gate.PlaceID]Reach{}, Questions: map[approvals.ID]approvals.Question{},
 	}
 	asked := newAsked()
 	for {
@@ -40,6 +40,7 @@ func (s *State) add(o State) {
 	maps.Copy(s.Messages, o.Messages)
 	maps.Copy(s.Evals, o.Evals)
 	maps.Copy(s.Chats, o.Chats)
+	maps.Copy(s.Reaches, o.Reaches)
 	maps.Copy(s.Questions, o.Questions)
 }
 
@@ -63,6 +64,9 @@ func (s *State) neighbours() Want {
 			w.Messages = append(w.Messages, h.Trigger)
 		}
 		w.Messages = append(append(w.Messages, t.Waiting...), t.LastOwned, t.Root)
+		for _, id := range t.ownThreads() {
+			w.Reaches = append(w.Reaches, id.Places()...)
+		}
 	}
 	for _, e := range s.Evals {
 		w.Messages = append(w.Messages, e.Undecided...)
@@ -76,6 +80,7 @@ func (s *State) neighbours() Want {
 
 func (w *Want) message(m *Message) {
 	w.Threads = append(w.Threads, m.Thread)
+	w.Reaches = append(w.Reaches, m.Thread.Places()...)
 	w.Tickets = append(w.Tickets, m.Owners...)
 	w.Messages = append(append(w.Messages, m.With, m.Earlier), m.Rode...)
 	if m.Addressing == gate.Direct && m.State == StateReceived {
@@ -84,7 +89,7 @@ func (w *Want) message(m *Message) {
 }
 
 func (w *Want) empty() bool {
-	return len(w.Threads)+len(w.Tickets)+len(w.Messages)+len(w.Evals)+len(w.Chats) == 0
+	return len(w.Threads)+len(w.Tickets)+len(w.Messages)+len(w.Evals)+len(w.Chats)+len(w.Reaches) == 0
 }
 
 // asked remembers what was loaded, or found not to exist.
@@ -94,12 +99,13 @@ type asked struct {
 	messages map[gate.TriggerID]bool
 	evals    map[gate.EvalID]bool
 	chats    map[string]bool
+	reaches  map[gate.PlaceID]bool
 }
 
 func newAsked() asked {
 	return asked{
 		map[gate.ThreadID]bool{}, map[gate.TicketID]bool{}, map[gate.TriggerID]bool{},
-		map[gate.EvalID]bool{}, map[string]bool{},
+		map[gate.EvalID]bool{}, map[string]bool{}, map[gate.PlaceID]bool{},
 	}
 }
 
@@ -107,6 +113,7 @@ func (a asked) fresh(w Want) Want {
 	return Want{
 		Threads: first(a.threads, w.Threads), Tickets: first(a.tickets, w.Tickets),
 		Messages: first(a.messages, w.Messages), Evals: first(a.evals, w.Evals), Chats: first(a.chats, w.Chats),
+		Reaches: first(a.reaches, w.Reaches),
 	}
 }
 

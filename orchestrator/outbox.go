@@ -61,10 +61,10 @@ func (o *Outbox) send(ctx context.Context, c Claim, row gate.Outgoing) (wait boo
 	case !src.Enabled: // replies wait while a Source is off (OUT-3)
 		return true, s.Store.Commit(ctx, Changes{Claim: &c, Next: s.Now().Add(lastRetry)})
 	}
-	if listens, err := s.listens(ctx, src, row.Thread); err != nil {
+	if why, err := s.unsaid(ctx, src, row.Thread); err != nil {
 		return false, err
-	} else if !listens {
-		return false, o.dropped(ctx, c, row, "its source does not listen there any more")
+	} else if why != "" {
+		return false, o.dropped(ctx, c, row, why)
 	}
 	sent, err := sender.Send(ctx, row)
 	if err == nil {
@@ -73,18 +73,21 @@ func (o *Outbox) send(ctx context.Context, c Claim, row gate.Outgoing) (wait boo
 	return o.failed(ctx, c, row, err)
 }
 
-// listens reports whether the Source still listens to a Thread (OUT-3). Where
-// nothing was said on it, the configuration chose the place.
-func (s *Service) listens(ctx context.Context, src *gate.Source, id gate.ThreadID) (bool, error) {
+// unsaid returns why nothing is said on a Thread, or "": the Source does not
+// listen to it any more (OUT-3), or it cannot be reached (EN-5). Where nothing
+// was said on it, the configuration chose the place.
+func (s *Service) unsaid(ctx context.Context, src *gate.Source, id gate.ThreadID) (string, error) {
 	if id == "" {
-		return true, nil
+		return "", nil
 	}
-	st, err := s.Store.Load(ctx, Want{Threads: []gate.ThreadID{id}})
+	st, err := s.Store.Load(ctx, Want{Threads: []gate.ThreadID{id}, Reaches: id.Places()})
 	if err != nil {
-		return false, fmt.Errorf("load thread %s: %w", id, err)
+		return "", fmt.Errorf("load thread %s: %w", id, err)
 	}
-	th := st.Threads[id]
-	return th.Scope == "" || src.Listens(th.Scope), nil
+	if th := st.Threads[id]; th.Scope != "" && !src.Listens(th.Scope) {
+		return "its source does not listen there any more", nil
+	}
+	return st.lost(id), nil
 }
 
 // sent records a success: the row goes, the echo of the message is known
@@ -156,8 +159,8 @@ func (o *Outbox) failed(ctx context.Context, c Claim, row gate.Outgoing, cause e
 	return true, s.Store.Commit(ctx, Changes{Claim: &c, Next: s.Now().Add(after), Retried: []gate.Outgoing{row}})
 }
 
-// dropped gives a row up and records why (OUT-3). A question that reaches
-// nobody is unavailable (CA-7).
+// dropped gives a row up and records why (OUT-3, EN-5). A question is asked in
+// the chat for approvals then; one that reaches nobody is unavailable (CA-7).
 func (o *Outbox) dropped(ctx context.Context, c Claim, row gate.Outgoing, reason string) error {
 	s := o.Service
 	s.Log.ErrorContext(ctx, "reply dropped", "source", row.Source, "thread", row.Thread, "kind", row.Kind, "reason", reason)
@@ -189,8 +192,16 @@ func (s *Service) unreachable(ctx context.Context, ch *Changes, row gate.Outgoin
 	case q.Status.Terminal():
 		return nil
 	}
-	closed, effects := approvals.Unreachable(q, reason, s.Now())
-	ch.Questions = []approvals.Question{closed}
+	chat := s.Settings.ApprovalsChat.thread()
+	lost, err := s.lost(ctx, chat)
+	if err != nil {
+		return err
+	}
+	if row.Thread == chat { // it was the last place to ask in
+		lost = reason
+	}
+	moved, effects := s.Settings.elsewhere(q, reason, lost, s.Now())
+	ch.Questions = []approvals.Question{moved}
 	ch.Add(effects)
 	return nil
 }

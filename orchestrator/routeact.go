@@ -18,6 +18,7 @@ func (w *work) accept(m *Message, it Item, r Ruling) Result {
 	t := w.newTicket(m, it, executor, listed, matched(r.Verdicts))
 	d := w.decide(m, ActAccept, Accepted, t.ID, it.Reason, r)
 	w.own(t, m, true)
+	w.lookAround(t)
 	w.settleWith(m, t)
 	if w.acknowledges(t.Mandate.Rules) {
 		w.say(t.home(), t.ID, w.text(sayAccepted, t.Short(), t.Title), intent("accepted", string(t.ID)))

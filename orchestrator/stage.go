@@ -43,7 +43,7 @@ func Stage(t Ticket, openQuestion bool, place int, now time.Time, turnTimeout ti
 		return StageAnswer
 	case t.reports(ReportReady):
 		return StageReview
-	case blocked || t.reports(ReportBlocked):
+	case blocked || len(t.Lost) > 0 || t.reports(ReportBlocked):
 		return StageBlocked
 	case t.reports(ReportFailed):
 		return StageFailed

@@ -15,6 +15,9 @@ type State struct {
 	Messages map[gate.TriggerID]Message
 	Evals    map[gate.EvalID]Eval
 	Chats    map[string]Chat
+	// Reaches are of the places that Threads are in; without one a place can
+	// be reached (EN-5).
+	Reaches map[gate.PlaceID]Reach
 	// Questions are the open ones of the Tickets.
 	Questions map[approvals.ID]approvals.Question
 }
@@ -48,6 +51,7 @@ type Changes struct {
 	Messages  []Message
 	Evals     []Eval
 	Chats     []Chat
+	Reaches   []Reach
 	Questions []approvals.Question
 	Policy    *PolicyRecord
 	// Versions are appended to the history of the Policy.
@@ -105,6 +109,7 @@ const (
 	KindMessage  = "trigger"
 	KindEval     = "eval"
 	KindChat     = "chat"
+	KindReach    = "reach"
 	KindQuestion = "question"
 	KindPolicy   = "policy"
 )

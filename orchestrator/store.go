@@ -83,6 +83,7 @@ type Want struct {
 	Messages []gate.TriggerID
 	Evals    []gate.EvalID
 	Chats    []string
+	Reaches  []gate.PlaceID
 	// Questions loads the open questions of the Tickets named.
 	Questions bool
 }
@@ -220,6 +221,13 @@ type Evals interface {
 	Waiting(ctx context.Context, kind approvals.DueKind, now time.Time, limit int) ([]string, error)
 }
 
+// Reaches lists what cannot be reached.
+type Reaches interface {
+	// LostPlaces returns the wide places where the gateway cannot speak now,
+	// the latest first (EN-5).
+	LostPlaces(ctx context.Context) ([]Reach, error)
+}
+
 // Store is all that the orchestrator asks of a store. storetest holds its
 // contract as a test suite.
 type Store interface {
@@ -230,6 +238,7 @@ type Store interface {
 	Versions
 	Tallies
 	Evals
+	Reaches
 	LoginBook
 	approvals.Store
 }

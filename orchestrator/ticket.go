@@ -121,6 +121,8 @@ type Ticket struct {
 	Former *End `json:"former,omitempty"`
 	// Muted: progress is not said until the Ticket ends (OUT-7).
 	Muted bool `json:"muted,omitempty"`
+	// Lost are its own Threads on which the gateway cannot speak (EN-5).
+	Lost []LostThread `json:"lost,omitempty"`
 	// Told is the Policy version that its Executor knows of, if that is newer
 	// than its Mandate's (PV-4).
 	Told int `json:"told,omitempty"`
@@ -153,6 +155,17 @@ func short(id gate.TicketID) string {
 
 // Active reports whether the Ticket is being worked on.
 func (t *Ticket) Active() bool { return t.State == TicketActive }
+
+// ownThreads are the Threads that the Ticket speaks on.
+func (t *Ticket) ownThreads() []gate.ThreadID {
+	var own []gate.ThreadID
+	for _, s := range t.Subs {
+		if s.Kind == SubOwn {
+			own = append(own, s.Thread)
+		}
+	}
+	return own
+}
 
 func (t *Ticket) owns(thread gate.ThreadID) bool {
 	for _, s := range t.Subs {

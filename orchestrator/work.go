@@ -13,12 +13,16 @@ import (
 // was read: what differs is written, the rest is guarded (RS-4).
 type work struct {
 	Facts
-	read      State
-	threads   map[gate.ThreadID]*Thread
-	tickets   map[gate.TicketID]*Ticket
-	messages  map[gate.TriggerID]*Message
-	evals     map[gate.EvalID]*Eval
-	chats     map[string]*Chat
+	read     State
+	threads  map[gate.ThreadID]*Thread
+	tickets  map[gate.TicketID]*Ticket
+	messages map[gate.TriggerID]*Message
+	evals    map[gate.EvalID]*Eval
+	chats    map[string]*Chat
+	reaches  map[gate.PlaceID]*Reach
+	// looked are the places that the transition asked about: they are guarded,
+	// also where there is no record.
+	looked    map[gate.PlaceID]bool
 	questions map[approvals.ID]*approvals.Question
 	c         Changes
 }
@@ -28,7 +32,8 @@ func begin(s State, f Facts) *work {
 		Facts: f, read: s,
 		threads: map[gate.ThreadID]*Thread{}, tickets: map[gate.TicketID]*Ticket{},
 		messages: map[gate.TriggerID]*Message{}, evals: map[gate.EvalID]*Eval{},
-		chats: map[string]*Chat{}, questions: map[approvals.ID]*approvals.Question{},
+		chats: map[string]*Chat{}, reaches: map[gate.PlaceID]*Reach{}, looked: map[gate.PlaceID]bool{},
+		questions: map[approvals.ID]*approvals.Question{},
 	}
 	for id, t := range s.Threads {
 		w.threads[id] = t.clone()
@@ -44,6 +49,9 @@ func begin(s State, f Facts) *work {
 	}
 	for k, c := range s.Chats {
 		w.chats[k] = &c
+	}
+	for p, r := range s.Reaches {
+		w.reaches[p] = &r
 	}
 	for id, q := range s.Questions {
 		w.questions[id] = &q
@@ -61,6 +69,7 @@ func (w *work) done() Changes {
 	w.c.Messages = settle(w, KindMessage, w.messages, w.read.Messages, func(m *Message) int64 { return m.Version })
 	w.c.Evals = settle(w, KindEval, w.evals, w.read.Evals, func(e *Eval) int64 { return e.Version })
 	w.c.Chats = settle(w, KindChat, w.chats, w.read.Chats, func(c *Chat) int64 { return c.Version })
+	w.settleReaches()
 	w.c.Questions = settle(w, KindQuestion, w.questions, w.read.Questions,
 		func(q *approvals.Question) int64 { return q.Version })
 	return w.c
@@ -99,7 +108,7 @@ func (t *Thread) clone() *Thread {
 func (t *Ticket) clone() *Ticket {
 	c := *t
 	c.Subs, c.Held, c.Waiting = slices.Clone(t.Subs), slices.Clone(t.Held), slices.Clone(t.Waiting)
-	c.Acked = slices.Clone(t.Acked)
+	c.Acked, c.Lost = slices.Clone(t.Acked), slices.Clone(t.Lost)
 	return &c
 }
 

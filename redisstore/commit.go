@@ -124,7 +124,7 @@ func actsOnce(acts []orchestrator.Act) error {
 func guardable(kind string) bool {
 	switch kind {
 	case orchestrator.KindThread, orchestrator.KindTicket, orchestrator.KindMessage, orchestrator.KindEval,
-		orchestrator.KindChat, orchestrator.KindQuestion, orchestrator.KindPolicy:
+		orchestrator.KindChat, orchestrator.KindReach, orchestrator.KindQuestion, orchestrator.KindPolicy:
 		return true
 	}
 	return false

@@ -17,6 +17,7 @@ const (
 	threads   = "threads"
 	questions = "questions"
 	evals     = "evals"
+	lost      = "lost"
 )
 
 // records writes the versioned records and their indices.
@@ -38,6 +39,9 @@ func (s *Store) records(p *program, c *orchestrator.Changes) error {
 	for i := range c.Chats {
 		ch := &c.Chats[i]
 		w.put(orchestrator.KindChat, ch.Key, ch.Version, ch, 0)
+	}
+	for i := range c.Reaches {
+		w.reach(&c.Reaches[i])
 	}
 	for i := range c.Questions {
 		w.question(&c.Questions[i])
@@ -157,6 +161,16 @@ func (w *recordWriter) eval(e *orchestrator.Eval) {
 		return
 	}
 	w.unlist(w.keys.index(evals), id)
+}
+
+func (w *recordWriter) reach(r *orchestrator.Reach) {
+	id := string(r.Place)
+	w.put(orchestrator.KindReach, id, r.Version, r, w.unless(r.Lost != "" || r.Changes > 0))
+	if r.Wide && r.Lost != "" {
+		w.list(w.keys.index(lost), r.At, id)
+		return
+	}
+	w.unlist(w.keys.index(lost), id)
 }
 
 func (w *recordWriter) question(q *approvals.Question) {

@@ -19,6 +19,8 @@
 //	ticket:<id>                      string  –, ended: records     C       Ticket
 //	eval:<id>                        string  –, decided: records   C       Eval
 //	chat:<lane>                      string  –                     C       Chat: which Thread is open in a DM (TH-2)
+//	reach:<place>                    string  –, reached: records   C       Reach: whether the gateway can speak there
+//	                                                                       (EN-5); of a whole Source for ever
 //	question:<id>                    string  –, closed: records    C       approvals.Question
 //	policy                           string  –                     C       Policy in force
 //	version:<number>                 string  –                     C       a Policy that was in force (PV-1)
@@ -50,6 +52,7 @@
 //	index:threads                    zset    rows: as the Thread   C S     by last_activity
 //	index:versions                   zset    –                     C       by number
 //	index:evals                      zset    –                     C       those under way, by delivered_at
+//	index:lost                       zset    –                     C       places that cannot be reached, by the time of it
 //	index:questions                  zset    –                     C       open ones, by created_at
 //	index:questions:session:<id>     zset    –                     C
 //	log                              stream  trimmed; records      C S     event log

@@ -102,6 +102,26 @@ func (s *Store) Waiting(ctx context.Context, kind approvals.DueKind, now time.Ti
 	return keys, nil
 }
 
+// LostPlaces implements orchestrator.Reaches.
+func (s *Store) LostPlaces(ctx context.Context) ([]orchestrator.Reach, error) {
+	ids, err := s.client.ZRevRange(ctx, s.keys.index(lost), 0, -1).Result()
+	if err != nil {
+		return nil, fmt.Errorf("lost places: %w", plain(err))
+	}
+	found, b := make(map[string]orchestrator.Reach, len(ids)), batch{}
+	want(&b, s.keys, orchestrator.KindReach, ids, found)
+	if err := b.load(ctx, s.client); err != nil {
+		return nil, fmt.Errorf("lost places: %w", err)
+	}
+	var out []orchestrator.Reach
+	for _, id := range ids {
+		if r, ok := found[id]; ok && r.Wide && r.Lost != "" {
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
 // Depths implements orchestrator.Reader. Evals are the Threads that have work
 // for the main Session.
 func (s *Store) Depths(ctx context.Context) (orchestrator.Depths, error) {

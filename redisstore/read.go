@@ -18,7 +18,7 @@ func (s *Store) Load(ctx context.Context, w orchestrator.Want) (orchestrator.Sta
 	st := orchestrator.State{
 		Threads: map[gate.ThreadID]orchestrator.Thread{}, Tickets: map[gate.TicketID]orchestrator.Ticket{},
 		Messages: map[gate.TriggerID]orchestrator.Message{}, Evals: map[gate.EvalID]orchestrator.Eval{},
-		Chats: map[string]orchestrator.Chat{}, Questions: map[approvals.ID]approvals.Question{},
+		Chats: map[string]orchestrator.Chat{}, Reaches: map[gate.PlaceID]orchestrator.Reach{}, Questions: map[approvals.ID]approvals.Question{},
 	}
 	var b batch
 	want(&b, s.keys, orchestrator.KindThread, w.Threads, st.Threads)
@@ -26,6 +26,7 @@ func (s *Store) Load(ctx context.Context, w orchestrator.Want) (orchestrator.Sta
 	want(&b, s.keys, orchestrator.KindMessage, w.Messages, st.Messages)
 	want(&b, s.keys, orchestrator.KindEval, w.Evals, st.Evals)
 	want(&b, s.keys, orchestrator.KindChat, w.Chats, st.Chats)
+	want(&b, s.keys, orchestrator.KindReach, w.Reaches, st.Reaches)
 	if err := b.load(ctx, s.client); err != nil {
 		return orchestrator.State{}, fmt.Errorf("load: %w", err)
 	}

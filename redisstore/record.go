@@ -68,7 +68,7 @@ func known(f string) error {
 
 // stored are the values that are kept as rows of their own.
 type stored interface {
-	orchestrator.Thread | orchestrator.Ticket | orchestrator.Message | orchestrator.Eval | orchestrator.Chat |
+	orchestrator.Thread | orchestrator.Ticket | orchestrator.Message | orchestrator.Eval | orchestrator.Chat | orchestrator.Reach |
 		orchestrator.PolicyRecord | orchestrator.PolicyVersion | orchestrator.Decision | orchestrator.Input | approvals.Question
 }
 
@@ -94,6 +94,8 @@ func setVersion(v any, version int64) {
 	case *orchestrator.Eval:
 		v.Version = version
 	case *orchestrator.Chat:
+		v.Version = version
+	case *orchestrator.Reach:
 		v.Version = version
 	case *orchestrator.PolicyRecord:
 		v.Version = version

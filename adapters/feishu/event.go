@@ -23,7 +23,8 @@ const (
 	CardClick
 	// Triggered: a message that the gate must judge.
 	Triggered
-	// Changed: news of an earlier message, an edit or a recall (FS-4).
+	// Changed: news of an earlier message, an edit or a recall (FS-4), or of a
+	// chat that the bot came into or left (EN-5).
 	Changed
 )
 

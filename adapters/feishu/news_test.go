@@ -2,6 +2,7 @@ package feishu_test
 
 import (
 	"net/http/httptest"
+	"reflect"
 	"testing"
 	"time"
 
@@ -27,7 +28,7 @@ func TestNews(t *testing.T) {
 			t.Parallel()
 			ev := feishu.Translate(sampleSetting(), sample(t, tt.file))
 			a := ev.Arrival
-			if ev.Outcome != feishu.Changed || a.Change != tt.change || a.Trigger.IDs.Message != tt.message || a.Trigger.Text != "" || a.Raw != nil {
+			if ev.Outcome != feishu.Changed || !reflect.DeepEqual(a.Change, tt.change) || a.Trigger.IDs.Message != tt.message || a.Trigger.Text != "" || a.Raw != nil {
 				t.Fatalf("Translate = %v %+v of %q saying %q", ev.Outcome, a.Change, a.Trigger.IDs.Message, a.Trigger.Text)
 			}
 			if len(a.Keys) != 1 || a.Lane != "feishu-main~"+opsGroup+"~"+tt.message {

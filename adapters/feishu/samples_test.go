@@ -82,10 +82,15 @@ func (e expected) outcome() (feishu.Outcome, feishu.Reason) {
 	if r, ok := map[string]feishu.Reason{"recalled": feishu.ReasonRecalled, "updated": feishu.ReasonUpdated}[e.Kind]; ok {
 		return feishu.Changed, r
 	}
+	reach := map[string]feishu.Reason{
+		"bot_added": feishu.ReasonBotAdded, "bot_removed": feishu.ReasonBotRemoved, "chat_gone": feishu.ReasonDisbanded,
+	}
+	if r, ok := reach[e.Kind]; ok {
+		return feishu.Changed, r
+	}
 	return feishu.Ignored, map[string]feishu.Reason{
-		"bot_added":   feishu.ReasonBotAdded,
-		"bot_removed": feishu.ReasonBotRemoved, "chat_gone": feishu.ReasonDisbanded, "p2p_entered": feishu.ReasonChatEntered,
-		"reaction": feishu.ReasonReaction, "unknown": feishu.ReasonUnknownType,
+		"p2p_entered": feishu.ReasonChatEntered,
+		"reaction":    feishu.ReasonReaction, "unknown": feishu.ReasonUnknownType,
 	}[e.Kind]
 }
 

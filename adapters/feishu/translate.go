@@ -28,6 +28,10 @@ const (
 	typeCard    = "card.action.trigger"
 	typeRecall  = "im.message.recalled_v1"
 	typeUpdate  = "im.message.updated_v1"
+
+	typeBotAdded   = "im.chat.member.bot.added_v1"
+	typeBotRemoved = "im.chat.member.bot.deleted_v1"
+	typeDisbanded  = "im.chat.disbanded_v1"
 )
 
 // Translate makes of a decrypted body one of a closed set of Events. It does no
@@ -89,6 +93,12 @@ func (s Setting) read(env envelope, body []byte) Event {
 		return s.readNews(env, gate.Change{Kind: gate.ChangeRecall}, ReasonRecalled)
 	case typeUpdate:
 		return s.readNews(env, gate.Change{Kind: gate.ChangeEdit, Reread: true}, ReasonUpdated)
+	case typeBotAdded:
+		return s.readReach(env, "", ReasonBotAdded)
+	case typeBotRemoved:
+		return s.readReach(env, "the bot was removed from the chat", ReasonBotRemoved)
+	case typeDisbanded:
+		return s.readReach(env, "the chat was disbanded", ReasonDisbanded)
 	default:
 		return ignored(otherType(t))
 	}
@@ -101,12 +111,6 @@ func otherType(t string) Reason {
 		return ReasonRead
 	case strings.HasPrefix(t, "im.message.reaction."):
 		return ReasonReaction
-	case t == "im.chat.member.bot.added_v1":
-		return ReasonBotAdded
-	case t == "im.chat.member.bot.deleted_v1":
-		return ReasonBotRemoved
-	case t == "im.chat.disbanded_v1":
-		return ReasonDisbanded
 	case t == "im.chat.access_event.bot_p2p_chat_entered_v1":
 		return ReasonChatEntered
 	case strings.HasPrefix(t, "im.chat."):

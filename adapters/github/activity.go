@@ -22,7 +22,11 @@ func (c *call) readIssue() Event {
 	case "edited":
 		return c.edited(m)
 	case "deleted":
-		return c.recalled(m)
+		return c.withReach(c.recalled(m), c.threadReach(i.Number, "the issue was deleted", c.Now))
+	case "transferred":
+		return c.withReach(about(c.thread(i.Number), ReasonIssueChanged), c.threadReach(i.Number, "the issue was transferred away", c.Now))
+	case "locked", "unlocked":
+		return c.locked(i.Number, i.UpdatedAt, ReasonIssueChanged)
 	}
 	return about(c.thread(i.Number), ReasonIssueChanged)
 }
@@ -57,6 +61,8 @@ func (c *call) readPull() Event {
 			return c.edited(m)
 		}
 		return c.created(m)
+	case "locked", "unlocked":
+		return c.locked(p.Number, p.UpdatedAt, ReasonPullChanged)
 	case "ready_for_review":
 		m.at, m.byAuthor = p.UpdatedAt, true
 		return c.created(m)

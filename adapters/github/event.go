@@ -115,7 +115,8 @@ type Event struct {
 	Installation int64
 	// Thread is the conversation that a Context is about, or "".
 	Thread gate.ThreadID
-	// Arrival is set where Triggered or Changed.
+	// Arrival is set where Triggered or Changed, and where there is news of what
+	// can be reached (EN-5).
 	Arrival gate.Arrival
 }
 

@@ -197,6 +197,10 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, ev Event) {
 	case Ignored, Context, State:
 		h.Count(ev.Reason)
 		h.log.Debug("no trigger", "verdict", ev.Outcome.String(), "reason", ev.Reason, "thread", ev.Thread)
+		if len(ev.Arrival.Change.Reach) > 0 {
+			h.receive(w, r, ev)
+			return
+		}
 		reply(w, http.StatusOK, "ok")
 	case Triggered:
 		h.receive(w, r, ev)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -22,8 +23,16 @@ type payload struct {
 	Sender      *account    `json:"sender"`
 
 	Installation struct {
-		ID int64 `json:"id"`
+		ID        int64     `json:"id"`
+		Account   account   `json:"account"`
+		UpdatedAt timestamp `json:"updated_at"`
 	} `json:"installation"`
+
+	// Repositories are those of a new installation; the others came into one or
+	// left it.
+	Repositories []repository `json:"repositories"`
+	ReposAdded   []repository `json:"repositories_added"`
+	ReposRemoved []repository `json:"repositories_removed"`
 
 	WorkflowRun *run   `json:"workflow_run"`
 	CheckSuite  *run   `json:"check_suite"`
@@ -103,6 +112,13 @@ type changes struct {
 		From string `json:"from"`
 	} `json:"body"`
 	DefaultBranch json.RawMessage `json:"default_branch"`
+	// Owner is whom a transferred repository had before.
+	Owner struct {
+		From struct {
+			User         account `json:"user"`
+			Organization account `json:"organization"`
+		} `json:"from"`
+	} `json:"owner"`
 	// OldIssue and OldRepository mark an issue that was transferred in, which
 	// go-github does not have (facts B1).
 	OldIssue      json.RawMessage `json:"old_issue"`
@@ -136,7 +152,8 @@ func isObject(body []byte) bool {
 	return len(trimmed) > 0 && trimmed[0] == '{'
 }
 
-// timestamp is a time as GitHub writes it, or the zero time for anything else.
+// timestamp is a time as GitHub writes it, in an installation perhaps as
+// seconds, or the zero time for anything else.
 type timestamp struct{ time.Time }
 
 // UnmarshalJSON never fails.
@@ -144,6 +161,9 @@ func (t *timestamp) UnmarshalJSON(b []byte) error {
 	at, err := time.Parse(time.RFC3339, strings.Trim(string(b), `"`))
 	if err != nil {
 		at = time.Time{}
+		if seconds, err := strconv.ParseInt(string(b), 10, 64); err == nil && seconds > 0 {
+			at = time.Unix(seconds, 0)
+		}
 	}
 	t.Time = at.UTC()
 	return nil

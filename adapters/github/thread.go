@@ -21,11 +21,16 @@ func ThreadOf(source gate.SourceID, full string, number int64) gate.ThreadID {
 // the number of an issue or pull request, the SHA of a commit, or
 // `ci~<branch>`. Issues and pull requests share one sequence of numbers.
 func thread(source gate.SourceID, r repo, what ...string) gate.ThreadID {
-	parts := append([]string{string(source), r.owner, r.name}, what...)
-	for i, p := range parts {
-		parts[i] = urlSafe(p)
+	return gate.ThreadID(place(source, append([]string{r.owner, r.name}, what...)...))
+}
+
+// place names a part of a Source: an owner, a repository, or what is in it.
+func place(source gate.SourceID, parts ...string) gate.PlaceID {
+	name := urlSafe(string(source))
+	for _, p := range parts {
+		name += "~" + urlSafe(p)
 	}
-	return gate.ThreadID(strings.Join(parts, "~"))
+	return gate.PlaceID(name)
 }
 
 // branchThread is the Thread of a default branch's CI.

@@ -136,7 +136,9 @@ func (c *call) activity() Event {
 // which names changed (EN-5, facts B1).
 func (c *call) state() (ev Event, ok bool) {
 	switch c.Event {
-	case "installation", "installation_repositories", "installation_target":
+	case "installation", "installation_repositories":
+		return c.withReach(state(ReasonInstallation), c.installed()), true
+	case "installation_target":
 		return state(ReasonInstallation), true
 	case "organization":
 		return state(ReasonOrganization), true
@@ -154,8 +156,10 @@ func (c *call) state() (ev Event, ok bool) {
 
 func (c *call) repositoryState() Event {
 	switch c.Action {
-	case "renamed", "transferred", "archived", "unarchived", "deleted", "privatized", "publicized":
+	case "renamed", "privatized", "publicized":
 		return state(ReasonRepository)
+	case "transferred", "archived", "unarchived", "deleted":
+		return c.withReach(state(ReasonRepository), c.repositoryReach())
 	case "edited":
 		if present(c.Changes.DefaultBranch) {
 			return state(ReasonRepository)

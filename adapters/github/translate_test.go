@@ -1,6 +1,7 @@
 package github_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -335,12 +336,14 @@ func TestNewsOfMessages(t *testing.T) {
 		want    gate.Change
 		text    string
 	}{
-		"an edit":                            {"issue_comment.edited.json", with{"comment.body": "again", "changes.body.from": "x"}, gate.Change{Kind: gate.ChangeEdit}, "again"},
-		"one that adds the mention":          {"issue_comment.edited.json", adds, gate.Change{Kind: gate.ChangeEdit, Adds: true}, "please look"},
-		"one that had it before":             {"issue_comment.edited.json", merge(adds, with{"changes.body.from": "@my-bot look"}), gate.Change{Kind: gate.ChangeEdit}, "please look"},
-		"a deleted comment":                  {"issue_comment.deleted.json", nil, gate.Change{Kind: gate.ChangeRecall}, ""},
-		"deleted by somebody else":           {"issue_comment.deleted.json", with{"sender": person(5, "maintainer")}, gate.Change{Kind: gate.ChangeRecall}, ""},
-		"a deleted issue":                    {"issues.deleted.json", nil, gate.Change{Kind: gate.ChangeRecall}, ""},
+		"an edit":                   {"issue_comment.edited.json", with{"comment.body": "again", "changes.body.from": "x"}, gate.Change{Kind: gate.ChangeEdit}, "again"},
+		"one that adds the mention": {"issue_comment.edited.json", adds, gate.Change{Kind: gate.ChangeEdit, Adds: true}, "please look"},
+		"one that had it before":    {"issue_comment.edited.json", merge(adds, with{"changes.body.from": "@my-bot look"}), gate.Change{Kind: gate.ChangeEdit}, "please look"},
+		"a deleted comment":         {"issue_comment.deleted.json", nil, gate.Change{Kind: gate.ChangeRecall}, ""},
+		"deleted by somebody else":  {"issue_comment.deleted.json", with{"sender": person(5, "maintainer")}, gate.Change{Kind: gate.ChangeRecall}, ""},
+		"EN-5 a deleted issue, which is lost": {"issues.deleted.json", nil, gate.Change{
+			Kind: gate.ChangeRecall, Reach: []gate.Reached{{Place: "github-main~Codertocat~Hello-World~1", Lost: "the issue was deleted"}},
+		}, ""},
 		"a deleted comment on a review":      {"pull_request_review_comment.deleted.json", nil, gate.Change{Kind: gate.ChangeRecall}, ""},
 		"an edited comment on a review":      {"pull_request_review_comment.edited.json", with{"comment.body": "again", "changes.body.from": "x"}, gate.Change{Kind: gate.ChangeEdit}, "again"},
 		"TR-4a the mention is not looked at": {"issue_comment.deleted.json", with{"comment.body": mentioning}, gate.Change{Kind: gate.ChangeRecall}, ""},
@@ -348,7 +351,7 @@ func TestNewsOfMessages(t *testing.T) {
 		t.Run("TR-4, TR-4a "+name, func(t *testing.T) {
 			t.Parallel()
 			a := translated(t, sampleSetting(), tt.file, tt.changes).Arrival
-			if a.Change != tt.want || a.Trigger.Text != tt.text && tt.text != "please look" || tt.text == "please look" && !strings.Contains(a.Trigger.Text, "look") {
+			if !reflect.DeepEqual(a.Change, tt.want) || a.Trigger.Text != tt.text && tt.text != "please look" || tt.text == "please look" && !strings.Contains(a.Trigger.Text, "look") {
 				t.Errorf("Translate = %+v saying %q, want %+v, %q", a.Change, a.Trigger.Text, tt.want, tt.text)
 			}
 			if a.Trigger.IDs.Message == "" || a.Lane != string(a.Trigger.Thread) || a.OnlyIfLive {

@@ -67,12 +67,13 @@ func (h *health) entries(ctx context.Context) []api.Entry {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	list := []api.Entry{h.redis(ctx), h.workers(ctx)}
+	lost, _ := h.g.store.LostPlaces(ctx)
 	for id, p := range h.g.plugs {
 		e := api.Entry{Name: "source:" + string(id), State: api.OK}
 		if !p.known() {
 			e.State, e.Message = api.Degraded, "the platform has not told yet who the bot is; messages cannot address it"
 		}
-		list = append(list, withLogins(e, h.g.logins, id))
+		list = append(list, withLost(withLogins(e, h.g.logins, id), h.g.cfg.Source(id).Platform(), id, lost))
 	}
 	slices.SortFunc(list[2:], func(a, b api.Entry) int { return strings.Compare(a.Name, b.Name) })
 	return append(append(list, h.policy(ctx)), h.queues(ctx)...)

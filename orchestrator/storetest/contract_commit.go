@@ -46,8 +46,9 @@ func everything() orchestrator.Changes {
 	msg.Admission.Verdict = gate.Verdict{Strength: gate.Explicit, Basis: gate.Basis{Kind: gate.TableCell, Row: "direct", Cell: gate.UnlistedAddressed}}
 	return orchestrator.Changes{
 		Threads: []orchestrator.Thread{th}, Tickets: []orchestrator.Ticket{tk}, Messages: []orchestrator.Message{msg},
-		Evals: []orchestrator.Eval{{ID: "evl_1", Thread: "th_1", More: []gate.ThreadID{"th_2"}, Undecided: []gate.TriggerID{"trg_1"}, Deadline: at}},
-		Chats: []orchestrator.Chat{{Key: "dm:oc_1", Open: "th_1", Opened: 2, LastAt: at}},
+		Evals:   []orchestrator.Eval{{ID: "evl_1", Thread: "th_1", More: []gate.ThreadID{"th_2"}, Undecided: []gate.TriggerID{"trg_1"}, Deadline: at}},
+		Chats:   []orchestrator.Chat{{Key: "dm:oc_1", Open: "th_1", Opened: 2, LastAt: at}},
+		Reaches: []orchestrator.Reach{{Place: "fs~oc_1", Lost: "gone", At: at, Wide: true, Changes: 2}},
 		Questions: []approvals.Question{
 			newQuestion("q1", "tkt_1"),
 		},
@@ -59,7 +60,7 @@ func wantAll() orchestrator.Want {
 	return orchestrator.Want{
 		Threads: []gate.ThreadID{"th_1", "th_2"}, Tickets: []gate.TicketID{"tkt_1", "tkt_2"},
 		Messages: []gate.TriggerID{"trg_1", "trg_2"}, Evals: []gate.EvalID{"evl_1", "evl_2"},
-		Chats: []string{"dm:oc_1", "dm:oc_2"}, Questions: true,
+		Chats: []string{"dm:oc_1", "dm:oc_2"}, Reaches: []gate.PlaceID{"fs~oc_1", "fs"}, Questions: true,
 	}
 }
 
@@ -67,7 +68,10 @@ func wantAll() orchestrator.Want {
 func stateOf(c orchestrator.Changes, version int64) orchestrator.State {
 	th, tk, msg, ev, ch, q := c.Threads[0], c.Tickets[0], c.Messages[0], c.Evals[0], c.Chats[0], c.Questions[0]
 	th.Version, tk.Version, msg.Version, ev.Version, ch.Version, q.Version = version, version, version, version, version, version
+	re := c.Reaches[0]
+	re.Version = version
 	return orchestrator.State{
+		Reaches:   map[gate.PlaceID]orchestrator.Reach{re.Place: re},
 		Threads:   map[gate.ThreadID]orchestrator.Thread{th.ID: th},
 		Tickets:   map[gate.TicketID]orchestrator.Ticket{tk.ID: tk},
 		Messages:  map[gate.TriggerID]orchestrator.Message{msg.ID: msg},
@@ -86,7 +90,7 @@ func roundTrip(t *testing.T, b *bench) {
 	c.Policy.Version = 1
 	b.equal("PolicyInForce", p, *c.Policy)
 	c.Threads[0].Version, c.Tickets[0].Version, c.Messages[0].Version = 1, 1, 1
-	c.Evals[0].Version, c.Chats[0].Version, c.Questions[0].Version = 1, 1, 1
+	c.Evals[0].Version, c.Chats[0].Version, c.Questions[0].Version, c.Reaches[0].Version = 1, 1, 1, 1
 	c.Threads[0].Title = "again"
 	b.commit(c)
 	b.equal("Load", b.load(wantAll()), stateOf(c, 2))
@@ -188,7 +192,7 @@ func missingGuards(t *testing.T, b *bench) {
 	b.commit(orchestrator.Changes{Chats: c.Chats, Read: []approvals.Guard{
 		{Kind: orchestrator.KindPolicy, Version: 1}, {Kind: orchestrator.KindEval, ID: "evl_1", Version: 1},
 		{Kind: orchestrator.KindMessage, ID: "trg_1"}, {Kind: orchestrator.KindChat, ID: "dm:oc_1"},
-		{Kind: orchestrator.KindQuestion, ID: "q1"},
+		{Kind: orchestrator.KindQuestion, ID: "q1"}, {Kind: orchestrator.KindReach, ID: "fs~oc_1"},
 	}})
 }
 

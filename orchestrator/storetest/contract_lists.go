@@ -23,6 +23,7 @@ func listPromises() []promise {
 		{"LI a cursor that the store did not give is refused", refusesCursor},
 		{"PV-2 a decision committed again by its id is changed, not doubled", dismisses},
 		{"EV-5 the evals under way are listed, the oldest delivery first", listsOpenEvals},
+		{"EN-5 the wide places that cannot be reached are listed, the latest first", listsLostPlaces},
 		{"LI depths count arrivals, threads to evaluate, rows to send and open questions", countsDepths},
 	}
 }
@@ -45,6 +46,28 @@ func listsOpenEvals(t *testing.T, b *bench) {
 	over.Undecided = nil
 	b.commit(orchestrator.Changes{Evals: []orchestrator.Eval{over}})
 	b.equal("open", open(), []string{"evl_1"})
+}
+
+func listsLostPlaces(t *testing.T, b *bench) {
+	place := func(id gate.PlaceID, at int, why string, wide bool) orchestrator.Reach {
+		return orchestrator.Reach{Place: id, Lost: why, At: after(time.Duration(at) * time.Second), Wide: wide}
+	}
+	b.commit(orchestrator.Changes{Reaches: []orchestrator.Reach{
+		place("fs~oc_1", 1, "gone", true), place("fs~oc_2", 2, "gone", true), place("fs~oc_3", 3, "", true), place("fs~oc_4~om_1", 4, "gone", false),
+	}})
+	lost := func() []string {
+		t.Helper()
+		list, err := b.LostPlaces(b.ctx())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ids(list, func(r orchestrator.Reach) string { return string(r.Place) })
+	}
+	b.equal("lost", lost(), []string{"fs~oc_2", "fs~oc_1"})
+	found := b.load(orchestrator.Want{Reaches: []gate.PlaceID{"fs~oc_2"}}).Reaches["fs~oc_2"]
+	found.Lost = ""
+	b.commit(orchestrator.Changes{Reaches: []orchestrator.Reach{found}})
+	b.equal("lost", lost(), []string{"fs~oc_1"})
 }
 
 func ids[T any](list []T, id func(T) string) []string {

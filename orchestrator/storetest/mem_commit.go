@@ -39,6 +39,9 @@ func writes(c *orchestrator.Changes) []write {
 	for _, r := range c.Chats {
 		add(orchestrator.KindChat, r.Key, r.Version, r)
 	}
+	for _, r := range c.Reaches {
+		add(orchestrator.KindReach, string(r.Place), r.Version, r)
+	}
 	for _, r := range c.Questions {
 		add(orchestrator.KindQuestion, string(r.ID), r.Version, r)
 	}
@@ -122,7 +125,7 @@ func sound(c *orchestrator.Changes) error {
 func guardKinds() []string {
 	return []string{
 		orchestrator.KindThread, orchestrator.KindTicket, orchestrator.KindMessage, orchestrator.KindEval,
-		orchestrator.KindChat, orchestrator.KindQuestion, orchestrator.KindPolicy,
+		orchestrator.KindChat, orchestrator.KindReach, orchestrator.KindQuestion, orchestrator.KindPolicy,
 	}
 }
 

@@ -69,6 +69,20 @@ func (m *Mem) ListThreads(ctx context.Context, p orchestrator.Page) ([]orchestra
 	})
 }
 
+// LostPlaces implements orchestrator.Reaches.
+func (m *Mem) LostPlaces(ctx context.Context) ([]orchestrator.Reach, error) {
+	leave, err := m.enter(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("lost places: %w", err)
+	}
+	defer leave()
+	list := all(m, orchestrator.KindReach, func(r *orchestrator.Reach) bool { return r.Wide && r.Lost != "" })
+	slices.SortFunc(list, func(a, b orchestrator.Reach) int {
+		return cmp.Or(cmp.Compare(b.At.UnixMilli(), a.At.UnixMilli()), cmp.Compare(b.Place, a.Place))
+	})
+	return list, nil
+}
+
 // OpenEvals implements orchestrator.Evals.
 func (m *Mem) OpenEvals(ctx context.Context) ([]orchestrator.Eval, error) {
 	leave, err := m.enter(ctx)

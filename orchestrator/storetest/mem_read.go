@@ -21,7 +21,7 @@ const kindDecision = "decision"
 // versioned are the records that carry the version they were read at.
 type versioned interface {
 	orchestrator.Thread | orchestrator.Ticket | orchestrator.Message | orchestrator.Eval |
-		orchestrator.Chat | orchestrator.Decision | orchestrator.PolicyRecord | orchestrator.PolicyVersion | approvals.Question
+		orchestrator.Chat | orchestrator.Reach | orchestrator.Decision | orchestrator.PolicyRecord | orchestrator.PolicyVersion | approvals.Question
 }
 
 func read[T versioned](m *Mem, kind, id string) (T, error) {
@@ -48,6 +48,8 @@ func setVersion(v any, version int64) {
 	case *orchestrator.Eval:
 		v.Version = version
 	case *orchestrator.Chat:
+		v.Version = version
+	case *orchestrator.Reach:
 		v.Version = version
 	case *orchestrator.PolicyRecord:
 		v.Version = version
@@ -80,6 +82,7 @@ func (m *Mem) Load(ctx context.Context, w orchestrator.Want) (orchestrator.State
 		Messages:  collect[gate.TriggerID, orchestrator.Message](m, orchestrator.KindMessage, w.Messages),
 		Evals:     collect[gate.EvalID, orchestrator.Eval](m, orchestrator.KindEval, w.Evals),
 		Chats:     collect[string, orchestrator.Chat](m, orchestrator.KindChat, w.Chats),
+		Reaches:   collect[gate.PlaceID, orchestrator.Reach](m, orchestrator.KindReach, w.Reaches),
 		Questions: map[approvals.ID]approvals.Question{},
 	}
 	if !w.Questions {

@@ -27,6 +27,7 @@ func (s *Sim) signedIn(c *apiCall) bool {
 	}
 	s.mu.Lock()
 	until, installation := s.tokens[value]
+	installation = installation && !s.suspended
 	s.mu.Unlock()
 	switch {
 	case value == s.app.Token:
@@ -100,6 +101,9 @@ func (s *Sim) token(c *apiCall) apiReply {
 	defer s.mu.Unlock()
 	if c.number(2) != s.installed {
 		return notFound()
+	}
+	if s.suspended {
+		return bad(http.StatusForbidden, "This installation has been suspended")
 	}
 	token := "ghs_sim" + strconv.FormatInt(s.id(), 10)
 	until := s.Now().Add(tokenLife)

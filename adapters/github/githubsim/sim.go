@@ -115,6 +115,7 @@ type Sim struct {
 	reactions []Reaction
 	tokens    map[string]time.Time // of the installation
 	installed int64
+	suspended bool // the installation is
 	faults    []*Fault
 	calls     []Call
 }
