@@ -229,6 +229,18 @@ var tales = []tale{
 		check: once(2, 1, orchestrator.EndCompleted, gate.MandateActive),
 	},
 	{
+		name: "a review of three comments", writes: 15,
+		play: func(m *mortals) {
+			m.say(words{from: listed, text: "one", mention: true, review: "review:1", id: "om_1"})
+			m.say(words{from: listed, text: "two", root: "om_1", review: "review:1", id: "om_2"})
+			m.say(words{from: listed, text: "three", root: "om_1", review: "review:1", id: "om_3"})
+			m.until("it is answered", func() bool { m.next().settle(); return m.said("reply three") > 0 })
+			m.ended()
+		},
+		said:  []string{"react received", "reply Accepted `%[1]s`: one", "reply one", "reply two", "reply three"},
+		check: once(3, 1, orchestrator.EndCompleted, gate.MandateActive),
+	},
+	{
 		name: "a question that reaches nobody", script: approvalScript(), writes: 12,
 		play: func(m *mortals) {
 			m.out.fail = func(o gate.Outgoing) error {

@@ -162,6 +162,9 @@ func (d *desk) message(arg []string, opt map[string]string) orchestrator.Message
 	if ago, err := time.ParseDuration(opt["ago"]); err == nil {
 		m.OccurredAt, m.ReceivedAt = d.f.Now.Add(-ago), d.f.Now
 	}
+	if m.ReceivedAt.IsZero() {
+		m.ReceivedAt = d.f.Now
+	}
 	if m.Bundle = opt["b"]; strings.HasPrefix(m.Bundle, "r") {
 		m.Kind = gate.KindReviewComment
 	} else if m.Bundle != "" {

@@ -59,12 +59,11 @@ func (w *work) admit(m *Message) gate.Verdict {
 
 func (w *work) queue(m *Message, th *Thread) {
 	m.State, m.Why, m.Until = StateQueued, "", time.Time{}
-	at := w.Now
 	if m.gathers() {
-		at = w.Now.Add(gatherFor)
-		m.Until = at
+		m.Until = m.ReceivedAt.Add(gatherFor)
 	}
 	th.Queue = append(th.Queue, m.ID)
+	at := ready([]gate.TriggerID{m.ID}, w.Now, w.until)
 	w.c.Due = append(w.c.Due, approvals.Due{Kind: evalLines[w.rank(m.ID)], Key: string(th.ID), At: at})
 	if m.Admission.Strength == gate.Explicit {
 		w.receipt(m)
@@ -137,8 +136,8 @@ func (w *work) rejudge(m *Message) {
 func (w *work) settleWith(candidate *Message, t *Ticket) {
 	th := w.thread(candidate)
 	waiting := w.companions(th, candidate)
-	if t == nil { // the strongest leads, where they form a candidate of their own
-		slices.SortStableFunc(waiting, func(a, b *Message) int { return int(b.Admission.Strength) - int(a.Admission.Strength) })
+	if t == nil {
+		strongestFirst(waiting)
 	}
 	for _, m := range waiting {
 		th.Companions = drop(th.Companions, m.ID)
@@ -162,6 +161,20 @@ func (w *work) companions(th *Thread, candidate *Message) []*Message {
 		}
 	}
 	return list
+}
+
+// strongestFirst puts the first of the strongest messages before the others: it
+// leads, where they form a candidate of their own (EV-1).
+func strongestFirst(list []*Message) {
+	lead := 0
+	for i, m := range list {
+		if m.Admission.Strength > list[lead].Admission.Strength {
+			lead = i
+		}
+	}
+	for ; lead > 0; lead-- {
+		list[lead], list[lead-1] = list[lead-1], list[lead]
+	}
 }
 
 // follow gives a message that waited with a candidate to the candidate's

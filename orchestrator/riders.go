@@ -13,7 +13,8 @@ import (
 // Only where the lead is taken back, falls to none or stops a Ticket do the
 // riders go to the gate, and form a candidate of their own.
 
-// gatherFor is how long after its latest part a review waits for the next.
+// gatherFor is how long after its latest part came a review waits for the next.
+// What counts is when a part was received, so that a crash splits no review.
 const gatherFor = 10 * time.Second
 
 // gathers: the message is part of a review, whose parts come within seconds.
@@ -36,7 +37,7 @@ func (w *work) lead(m *Message, th *Thread) *Message {
 	}
 	for _, id := range append(w.inEval(th), th.Queue...) {
 		c := w.messages[id]
-		if c != nil && id != m.ID && c.Bundle == m.Bundle && (!c.gathers() || !w.Now.After(c.Until)) {
+		if c != nil && id != m.ID && c.Bundle == m.Bundle && (!c.gathers() || !m.ReceivedAt.After(c.Until)) {
 			return c
 		}
 	}
@@ -51,8 +52,8 @@ func (w *work) joins(m *Message, th *Thread) bool {
 	if c == nil {
 		return false
 	}
-	if c.gathers() {
-		c.Until = w.Now.Add(gatherFor)
+	if until := m.ReceivedAt.Add(gatherFor); c.gathers() && until.After(c.Until) {
+		c.Until = until
 	}
 	if c.Admission.Strength != gate.Explicit && w.admitNew(m).Strength == gate.Explicit {
 		w.takeLead(m, c, th)

@@ -173,6 +173,8 @@ type words struct {
 	mention bool
 	id      string
 	bot     bool
+	// review makes it a comment of that review.
+	review string
 	// at is when it was said; zero: now.
 	at time.Time
 }
@@ -209,11 +211,15 @@ func (h *house) trySay(s words) (string, error) {
 	if s.bot {
 		kind = gate.Bot
 	}
+	what := gate.KindMessage
+	if s.review != "" {
+		what = gate.KindReviewComment
+	}
 	thread := gate.ThreadID("feishu~" + chat + "~" + root)
 	return s.id, h.svc.Receive(h.t.Context(), gate.Arrival{
 		Trigger: gate.Trigger{
 			Source: "feishu", Scope: gate.ChatScope(chat), Thread: thread, Place: gate.Place{Chat: chat, Root: root},
-			Kind: gate.KindMessage, Sender: gate.Sender{Kind: kind, ID: s.from, Name: s.name},
+			Kind: what, Bundle: s.review, Sender: gate.Sender{Kind: kind, ID: s.from, Name: s.name},
 			Addressing: addressing, Text: s.text, Plain: s.text, IDs: gate.PlatformIDs{Message: s.id}, OccurredAt: s.when(),
 		},
 		Keys: []string{gate.MessageKey("feishu", s.id)}, Lane: string(thread), OnlyIfLive: addressing == gate.NotAddressed,
