@@ -69,7 +69,7 @@ func (w *work) waitsFor(m *Message, t *Ticket, q *approvals.Question) string {
 }
 
 // stageWords are the stages of active Tickets as people read them.
-var stageWords = map[string]map[TicketStage]string{ //nolint:gochecknoglobals // a read-only table
+var stageWords = map[string]map[TicketStage]string{
 	"zh": {
 		StageDelivery: "执行方没有响应", StageAnswer: "等待答复", StageReview: "等您查看", StageBlocked: "受阻",
 		StageFailed: "失败，等您处理", StageQueued: "排队中", StageIdle: "空闲", StageWorking: "进行中",
