@@ -95,7 +95,7 @@ func (p *play) reads(name string, r orchestrator.Reading, want string) error {
 	}
 	got := []string{}
 	for i := range h.Inputs {
-		got = append(got, p.input(&h.Inputs[i]))
+		got = append(got, inputWords(&h.Inputs[i]))
 	}
 	if len(got) == 0 {
 		got = append(got, "nothing")
@@ -103,13 +103,13 @@ func (p *play) reads(name string, r orchestrator.Reading, want string) error {
 	return same(name+" reads", strings.Join(got, "; "), p.fill(want))
 }
 
-// input tells an Input in the story's words.
-func (p *play) input(in *orchestrator.HandedInput) string {
+// inputWords tells an Input in the story's words.
+func inputWords(in *orchestrator.HandedInput) string {
 	switch {
 	case in.Kind == orchestrator.InputNote:
 		return "the note: " + in.Note
 	case in.Kind == orchestrator.InputAnswer:
-		return p.answered(in.Question)
+		return answered(in.Question)
 	case in.Kind == orchestrator.InputPolicyChanged:
 		return "a policy change: " + policyNews(in.Policy)
 	case in.Note == orchestrator.NoteEdited:
@@ -124,19 +124,13 @@ func (p *play) input(in *orchestrator.HandedInput) string {
 	return in.Message.IDs.Message + " (" + how + ")"
 }
 
-// answered tells what a question came to.
-func (p *play) answered(of *approvals.Question) string {
-	name := string(of.ID)
-	for is, id := range p.questions {
-		if id == of.ID {
-			name = is
-		}
-	}
+// answered tells what a question came to; a line's q1 is its short id.
+func answered(of *approvals.Question) string {
 	said := string(of.Status)
 	if of.Answer != nil {
 		said = of.Answer.OptionID + of.Answer.Text
 	}
-	return fmt.Sprintf("the answer of %s: %s", name, said)
+	return fmt.Sprintf("the answer of %s: %s", of.ID.Short(), said)
 }
 
 // policyNews tells which of PV-4's three things a policy change says.

@@ -20,6 +20,15 @@ var peopleVerbs = []verb{
 	{"{who} says {text} {place} as {m}", func(p *play, a []string) error {
 		return p.say(a[0], a[1], a[2], a[3], time.Now())
 	}},
+	{"{who} remarks {text} in review {word} on pull request {n} as {m}", func(p *play, a []string) error {
+		at, err := p.arrival(a[0], a[1], "on pull request "+a[3], a[4], time.Now())
+		if err != nil {
+			return err
+		}
+		at.Trigger.Kind, at.Trigger.Bundle = gate.KindReviewComment, a[2]
+		p.said[a[4]] = utterance{Arrival: at}
+		return p.receiveIt(at)
+	}},
 	{"{who} said {text} {place} {d} ago as {m}", func(p *play, a []string) error {
 		ago, err := time.ParseDuration(a[3])
 		if err != nil {

@@ -122,6 +122,9 @@ func (p *play) hear(m orchestrator.Message, what string, h orchestrator.Handout)
 	if list := p.nameAll(with); list != "" {
 		what += ", with " + list
 	}
+	for _, r := range h.Riders[m.ID] {
+		what += ", and " + r.IDs.Message
+	}
 	for _, back := range m.HandBacks {
 		what += fmt.Sprintf(", %s gave it back: %s", p.nameOf(back.Ticket), back.Reason)
 	}
