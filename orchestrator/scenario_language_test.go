@@ -71,7 +71,7 @@ func TestScenarioLanguage(t *testing.T) {
 		{"a strength that is there", begun + "m1 has no strength, by anything", "it is explicit"},
 		{"a message that is stored", begun + "m1 is not stored", "it is queued"},
 		{"a message that is admitted", begun + "m1 is not admitted", "m1 is queued, want not_admitted"},
-		{"a section of another name", "-- stroy --\n", "x.txtar:1: a section is called policy or story"},
+		{"a section of another name", "-- tale --\n", "x.txtar:1: a section is called policy or story"},
 		{"an executor that read something else", begun + "the main session accepts m1 as t1\nt1 reads m1 (context)", "t1 reads m1 (owned), want m1 (context)"},
 		{"no story", "-- policy --\nthe mode is auto\n", "there is no story section"},
 	}
