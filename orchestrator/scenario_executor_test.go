@@ -94,6 +94,7 @@ func (p *play) reads(name string, r orchestrator.Reading, want string) error {
 		return err
 	}
 	got := []string{}
+	want = strings.ReplaceAll(want, "its thread", string(t.Mandate.Thread))
 	for i := range h.Inputs {
 		got = append(got, inputWords(&h.Inputs[i]))
 	}

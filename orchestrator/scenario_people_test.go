@@ -47,6 +47,10 @@ var peopleVerbs = []verb{
 		return err
 	}},
 	{"what feishu heard comes back", func(p *play, _ []string) error { return p.echo() }},
+	{"the bot is (removed from|added to) {who}", func(p *play, a []string) error {
+		lost := map[string]string{"removed from": "the bot was removed from the chat"}[a[0]]
+		return p.reach(gate.PlaceID("feishu~"+a[1]), lost)
+	}},
 	{"{who} edits {m} to {text}", func(p *play, a []string) error { return p.change(gate.ChangeEdit, a[0], a[1], a[2]) }},
 	{"{who} recalls {m}", func(p *play, a []string) error { return p.change(gate.ChangeRecall, a[0], a[1], "") }},
 	{"{who} recalls {m}, which was said {place}", func(p *play, a []string) error {
@@ -184,6 +188,16 @@ func (p *play) echo() error {
 		}
 	}
 	return nil
+}
+
+// reach brings news of a chat: that the gateway lost it, or has it again.
+func (p *play) reach(chat gate.PlaceID, lost string) error {
+	id := p.ids("event_")
+	return p.receiveIt(gate.Arrival{
+		Trigger: gate.Trigger{Source: "feishu", IDs: gate.PlatformIDs{Event: id}, OccurredAt: time.Now()},
+		Keys:    []string{"feishu:event:" + id}, Lane: string(chat),
+		Change: gate.Change{Kind: gate.ChangeReach, Reach: []gate.Reached{{Place: chat, Lost: lost, Wide: true}}},
+	})
 }
 
 // change brings news of a message.
