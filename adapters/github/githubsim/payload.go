@@ -1,6 +1,7 @@
 package githubsim
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -63,6 +64,10 @@ func pullJSON(i Issue) obj {
 	return out
 }
 
+// loneReviews is what the ids begin after of the reviews that GitHub makes for
+// single comments on a diff.
+const loneReviews = 1 << 40
+
 func commentJSON(c Comment) obj {
 	out := obj{
 		"id": c.ID, "body": c.Body, "user": userJSON(c.By), "created_at": stamp(c.At), "updated_at": stamp(c.Updated),
@@ -70,7 +75,7 @@ func commentJSON(c Comment) obj {
 	}
 	switch c.Kind {
 	case ReviewComment:
-		out["path"], out["commit_id"], out["pull_request_review_id"] = "main.go", sha("head"), c.ID+1
+		out["path"], out["commit_id"], out["pull_request_review_id"] = "main.go", sha("head"), cmp.Or(c.InReview, c.ID+loneReviews)
 		if c.InReplyTo != 0 {
 			out["in_reply_to_id"] = c.InReplyTo
 		}

@@ -138,6 +138,20 @@ func (s *Sim) Review(i Issue, by Account, state, body string) (Comment, Delivery
 	return *c, s.event(*c, "submitted", by, nil)
 }
 
+// ReviewWith submits a review with comments on the diff, each an event of its
+// own that names the review.
+func (s *Sim) ReviewWith(i Issue, by Account, body string, comments ...string) []Delivery {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.keep(Comment{Kind: Review, Repo: i.Repo, Issue: i.Number, By: by, Body: body, State: "commented"})
+	all := []Delivery{s.event(*r, "submitted", by, nil)}
+	for _, text := range comments {
+		c := s.keep(Comment{Kind: ReviewComment, Repo: i.Repo, Issue: i.Number, InReview: r.ID, By: by, Body: text})
+		all = append(all, s.event(*c, "created", by, nil))
+	}
+	return all
+}
+
 // CommitComment says something on a commit.
 func (s *Sim) CommitComment(r Repo, sha string, by Account, body string) (Comment, Delivery) {
 	s.mu.Lock()

@@ -75,7 +75,10 @@ type Comment struct {
 	SHA   string
 	// InReplyTo is the top comment of a review thread, or 0.
 	InReplyTo int64
-	By        Account
+	// InReview is the review that a comment on a diff came with; 0: one of its
+	// own.
+	InReview int64
+	By       Account
 	// FromApp: the gateway under test said it, through the API.
 	FromApp     bool
 	Body        string
