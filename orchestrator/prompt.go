@@ -23,7 +23,7 @@ type Prompt struct {
 func (x *Prompt) Markdown() string {
 	var p page
 	in := &x.Input
-	p.head(1, "Input "+strconv.Itoa(in.Seq)+" of "+word(string(in.Input.Ticket)))
+	p.head(1, "Input "+strconv.Itoa(in.Seq)+" of "+word(string(in.Ticket)))
 	p.say(untrustedRule)
 	x.work(&p)
 	p.head(2, "What came")
