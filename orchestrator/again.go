@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/gatehouse-bot/gatehouse/approvals"
 	"github.com/gatehouse-bot/gatehouse/gate"
@@ -13,7 +14,7 @@ import (
 // Unresolved counts the unavailable Decisions that still need somebody (EV-8).
 func (s *Service) Unresolved(ctx context.Context) (n int, err error) {
 	now := s.Now()
-	err = s.unavailable(ctx, DecisionFilter{Outcome: Unavailable}, func(d *Decision, m *Message) {
+	err = s.unavailable(ctx, DecisionFilter{Outcome: Unavailable}, now.Add(-UnresolvedFor), func(d *Decision, m *Message) {
 		if Unresolved(d, m, now) {
 			n++
 		}
@@ -21,10 +22,9 @@ func (s *Service) Unresolved(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// unavailable calls do with the unavailable Decisions that are under 24 hours
-// old, and their messages as far as they are there.
-func (s *Service) unavailable(ctx context.Context, f DecisionFilter, do func(*Decision, *Message)) error {
-	oldest := s.Now().Add(-attentionFor)
+// unavailable calls do with the unavailable Decisions since oldest, and their
+// messages as far as they are there.
+func (s *Service) unavailable(ctx context.Context, f DecisionFilter, oldest time.Time, do func(*Decision, *Message)) error {
 	for p := (Page{Limit: 200}); ; {
 		list, next, err := s.Store.ListDecisions(ctx, f, p)
 		if err != nil {
@@ -54,7 +54,8 @@ func (s *Service) unavailable(ctx context.Context, f DecisionFilter, do func(*De
 // PA-2). A *Refused says why nothing changed.
 func (s *Service) EvaluateAgain(ctx context.Context, id gate.ThreadID, by string) error {
 	var ids []gate.TriggerID
-	err := s.unavailable(ctx, DecisionFilter{Thread: id, Outcome: Unavailable}, func(d *Decision, m *Message) {
+	// However old: nobody judged them (PA-2).
+	err := s.unavailable(ctx, DecisionFilter{Thread: id, Outcome: Unavailable}, time.Time{}, func(d *Decision, m *Message) {
 		if m.unjudged() {
 			ids = append(ids, d.Trigger)
 		}
@@ -70,7 +71,7 @@ func (s *Service) EvaluateAgain(ctx context.Context, id gate.ThreadID, by string
 // Dismiss marks the unavailable Decisions of a Thread as seen (EV-9).
 func (s *Service) Dismiss(ctx context.Context, id gate.ThreadID, by string) error {
 	var seen []Decision
-	err := s.unavailable(ctx, DecisionFilter{Thread: id, Outcome: Unavailable}, func(d *Decision, _ *Message) {
+	err := s.unavailable(ctx, DecisionFilter{Thread: id, Outcome: Unavailable}, s.Now().Add(-attentionFor), func(d *Decision, _ *Message) {
 		seen = append(seen, *d)
 	})
 	if err != nil {

@@ -217,15 +217,17 @@ func (w *work) revalidate(t *Ticket) gate.Revalidation {
 }
 
 // reopen makes an ended Ticket active again and delivers what waited, oldest
-// first (EN-4).
+// first (EN-4). The oldest resumed it; the rest can be released (EN-1).
 func (w *work) reopen(t *Ticket) {
 	t.Former, t.End, t.State, t.Report = t.End, nil, TicketActive, nil
 	t.Told, t.Checked = w.Policy.Version, w.Pauses.ended(t.Mandate.Source)
 	waiting := t.Waiting
 	t.Waiting = nil
+	first := true
 	for _, id := range waiting {
 		if m := w.messages[id]; m != nil {
-			w.own(t, m, true)
+			w.own(t, m, first)
+			first = false
 		}
 	}
 	w.lookAround(t)

@@ -19,7 +19,7 @@ func (w *work) judge(m *Message, th *Thread, reached bool) {
 	}
 	w.reject(m, v.Reason)
 	if reached {
-		m.State = StateDelivered
+		m.reached()
 	}
 	w.refuse(m)
 }
@@ -189,10 +189,18 @@ func (w *work) follow(m *Message, th *Thread, t *Ticket) {
 		w.waitFor(t, m)
 		w.notice(m, th)
 	default:
+		w.rejudge(m)
 		if t.Active() {
 			w.input(t, Input{Kind: InputContext, Trigger: m.ID})
+			m.reached()
 		}
-		w.rejudge(m)
+	}
+}
+
+// reached: a Ticket got it as context, and it is no candidate.
+func (m *Message) reached() {
+	if m.State == StateNotAdmitted {
+		m.State = StateDelivered
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gatehouse-bot/gatehouse/approvals"
@@ -206,4 +207,29 @@ func TestStopWhich(t *testing.T) {
 	if err != nil || len(items) != 1 || items[0].Action != orchestrator.ActIgnore || items[0].PublicReason != want {
 		t.Errorf("Consider = %+v, %v; want ignore, saying %q", items, err, want)
 	}
+}
+
+// TestEvaluateAgainLater: what could not be decided can be evaluated again
+// however old it is (PA-2).
+func TestEvaluateAgainLater(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h, _ := byHand(t)
+		h.arrive(words{from: listed, text: "one", mention: true, id: "om_1"})
+		const thread = gate.ThreadID("feishu~" + chat + "~om_1")
+		if err := h.svc.FormEval(t.Context(), thread, nil, "main"); err != nil {
+			t.Fatalf("FormEval: %v", err)
+		}
+		evals, err := h.store.OpenEvals(t.Context())
+		if err != nil || len(evals) != 1 {
+			t.Fatalf("OpenEvals = %d, %v; want one", len(evals), err)
+		}
+		if err := h.svc.FailEval(t.Context(), evals[0].ID, "no valid answer"); err != nil {
+			t.Fatalf("FailEval: %v", err)
+		}
+		time.Sleep(48 * time.Hour) // fake time
+		if err := h.svc.EvaluateAgain(t.Context(), thread, "ops"); err != nil {
+			t.Errorf("EvaluateAgain after two days = %v, want it done (PA-2)", err)
+		}
+	})
 }

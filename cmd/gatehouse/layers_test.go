@@ -60,9 +60,10 @@ var floors = []place{
 }
 
 // Test files may import, beside their folder's row: the folder itself, all of
-// the standard library, these helpers and these libraries.
+// the standard library, these helpers and these libraries. The real store is a
+// helper: stories are told over it too.
 const (
-	testHelpers   = "orchestrator/storetest redisstore/redistest adapters/feishu/feishusim adapters/github/githubsim"
+	testHelpers   = "orchestrator/storetest redisstore redisstore/redistest adapters/feishu/feishusim adapters/github/githubsim"
 	testLibraries = "github.com/google/go-cmp github.com/rogpeppe/go-internal pgregory.net/rapid " +
 		"go.uber.org/goleak github.com/anishathalye/porcupine github.com/chromedp"
 )
