@@ -69,7 +69,7 @@ func draft(r Request, s Session, cfg Settings) Question {
 		Recommendation: r.Recommendation, AllowFreeText: r.AllowFreeText,
 		AsStated: r.AsStated, Answerers: slices.Clone(r.Answerers),
 	}
-	q.Session.Guard, q.Session.Policy, q.Session.Review = Guard{}, "", gate.Review{}
+	q.Session.Guard, q.Session.Policy, q.Session.Review, q.Session.Executor = Guard{}, "", gate.Review{}, ""
 	if r.Kind == Approval {
 		op := *r.Operation
 		q.Review = s.Review
@@ -88,7 +88,7 @@ func draft(r Request, s Session, cfg Settings) Question {
 // approval that a rule wants people to review (RU-4).
 func atOnce(q Question, r Request, s Session, cfg Settings, now time.Time) (_ Question, eff Effects, ok bool) {
 	never := cfg.policy(s) == PolicyNever
-	option, automated := cfg.machine(s.ID)
+	option, automated := cfg.machine(s)
 	switch {
 	case r.Withdrawn:
 		q, eff = Cancel(q, "withdrawn before anybody was asked", now)

@@ -235,6 +235,10 @@ func TestOpenDecidesAtOnce(t *testing.T) {
 		{"AP-4 of two patterns the rejecting one wins", approval(), "", machine("", map[string]string{"tkt_*": "allow_once", "*": "reject"}), "answered", "rejected", "machine"},
 		{"AP-8 an unknown word of automation is never a pass", approval(), "", machine("", map[string]string{"*": "allow_always"}), "answered", "rejected", "machine"},
 		{"AP-4 automation passes other sessions on", approval(), "", machine("", map[string]string{"main": "allow_once"}), "open", "", ""},
+		{"AP-4 automation has the sessions of an executor", approval(), "", machine("", map[string]string{"executor:cod*": "allow_once"}), "answered", "allowed_once", "machine"},
+		{"AP-4 and of no other", approval(), "", machine("", map[string]string{"executor:default": "allow_once"}), "open", "", ""},
+		{"AP-4 automation has the sessions of a Source", approval(), "", machine("", map[string]string{"source:feishu-main": "reject"}), "answered", "rejected", "machine"},
+		{"AP-4 and of no other Source", approval(), "", machine("", map[string]string{"source:github-main": "allow_once"}), "open", "", ""},
 		{"AP-4 automation passes other kinds on", choice(), "", machine("", map[string]string{"*": "allow_once"}), "open", "", ""},
 		{"AP-4 a malformed pattern owns nothing", approval(), "", machine("", map[string]string{"[": "allow_once"}), "open", "", ""},
 		{"AP-5 withdrawn before it was asked", withdrawn, "", ask, "cancelled", "cancelled", ""},
@@ -242,7 +246,7 @@ func TestOpenDecidesAtOnce(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := ticket()
-			s.Policy = c.session
+			s.Policy, s.Executor = c.session, "coder"
 			q, eff, err := approvals.Open(c.r, s, c.cfg, ids, t0)
 			if err != nil || q.Status != c.status || q.Outcome != c.outcome {
 				t.Fatalf("Open(…) = %s, %s, %v, want %s, %s", q.Status, q.Outcome, err, c.status, c.outcome)

@@ -170,6 +170,8 @@ type Session struct {
 	Direct    bool        `json:"direct,omitempty"`
 	Requester gate.Sender `json:"requester,omitzero"`
 	Language  string      `json:"language,omitempty"`
+	// Executor is whose work it is; "" for the main Session.
+	Executor string `json:"-"`
 	// Policy is the session's own, as last recorded; "" means the
 	// configuration's (AP-3).
 	Policy Policy `json:"-"`

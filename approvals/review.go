@@ -38,5 +38,5 @@ func (a *Answer) samePerson(earlier Answer) bool {
 	if earlier.Source == a.Source && earlier.By.ID == a.By.ID {
 		return true
 	}
-	return slices.Contains(a.Linked, gate.Account{Source: earlier.Source, ID: earlier.By.ID})
+	return slices.ContainsFunc(a.Linked, func(l gate.Account) bool { return l.Is(earlier.Source, earlier.By) })
 }

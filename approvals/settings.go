@@ -51,8 +51,10 @@ type Settings struct {
 	// linked identities. They serve only to refuse an answerers list that can
 	// match nobody (DE-2); nil: not known here.
 	Approvers []string
-	// Machine answers the approvals of sessions whose id matches a pattern
-	// (path.Match): "allow_once" allows, every other word rejects (AP-4).
+	// Machine answers the approvals of sessions that a pattern (path.Match)
+	// names, by the session's id, "executor:" and the name of its executor, or
+	// "source:" and the Source that it came from: "allow_once" allows, every
+	// other word rejects (AP-4).
 	Machine map[string]string
 }
 
@@ -86,10 +88,10 @@ func (c Settings) options(language string) []Option {
 // machine returns the option that automation gives an approval of the
 // session; ok is false when people are to be asked (AP-4). Of several
 // patterns that match, one that does not allow wins.
-func (c Settings) machine(s SessionID) (option string, ok bool) {
+func (c Settings) machine(s Session) (option string, ok bool) {
 	option = OptionApprove
 	for pattern, word := range c.Machine {
-		if match, err := path.Match(pattern, string(s)); err != nil || !match {
+		if !s.matches(pattern) {
 			continue
 		}
 		ok = true
@@ -98,4 +100,15 @@ func (c Settings) machine(s SessionID) (option string, ok bool) {
 		}
 	}
 	return option, ok
+}
+
+// matches reports whether a pattern names the session. A malformed one names
+// none.
+func (s Session) matches(pattern string) bool {
+	for _, name := range [...]string{string(s.ID), "executor:" + s.Executor, "source:" + string(s.Source)} {
+		if match, err := path.Match(pattern, name); match && err == nil {
+			return true
+		}
+	}
+	return false
 }

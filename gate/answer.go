@@ -2,10 +2,16 @@ package gate
 
 import "slices"
 
-// Account is one account of one Source.
+// Account is one account of one Source; ID may be its id, or another entry of a
+// list that names it.
 type Account struct {
 	Source SourceID
 	ID     string
+}
+
+// Is reports whether a sender of a Source is that account, a person's.
+func (a Account) Is(source SourceID, who Sender) bool {
+	return a.Source == source && who.Kind == Person && entryNames(a.ID, who)
 }
 
 // Answerer is who answers a question or stops a Ticket, as the platform's
@@ -135,7 +141,7 @@ func (a Answerer) is(source SourceID, who Sender) bool {
 	if a.Source == source && a.Who.Same(who) {
 		return true
 	}
-	return who.Kind == Person && who.ID != "" && slices.Contains(a.Linked, Account{source, who.ID})
+	return slices.ContainsFunc(a.Linked, func(l Account) bool { return l.Is(source, who) })
 }
 
 // asked reports whether the question's own narrowing leaves them in (DE-2).

@@ -179,7 +179,7 @@ func (t *Ticket) session(language string) approvals.Session {
 	return approvals.Session{
 		ID: approvals.SessionID(t.ID), Title: t.Title, Short: t.Short(),
 		Source: t.Mandate.Source, Thread: t.Mandate.Thread, Place: t.Mandate.Place,
-		Anchor: t.Anchor, Direct: t.Direct, Requester: t.Mandate.Sender, Language: language,
+		Anchor: t.Anchor, Direct: t.Direct, Requester: t.Mandate.Sender, Language: language, Executor: t.Executor,
 		Guard: approvals.Guard{Kind: KindTicket, ID: string(t.ID), Version: t.Version},
 	}
 }

@@ -17,7 +17,9 @@ type Facts struct {
 	Policy  *gate.Policy
 	Sources map[gate.SourceID]*gate.Source
 	// Lists holds today's lists of every sender that the State names.
-	Lists    map[Who]gate.Lists
+	Lists map[Who]gate.Lists
+	// Linked are the other accounts of who said the State's messages (PL-3).
+	Linked   map[Who][]gate.Account
 	Settings Settings
 	// Pauses say whose processing is held up (RE-3).
 	Pauses Pauses

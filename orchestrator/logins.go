@@ -56,11 +56,11 @@ const (
 // registers it later, after a rename, is not on the list, and the renamed
 // account still is (GH-6). Until a login is bound it may be anybody.
 type Logins struct {
-	store     LoginStore
-	approvers map[gate.SourceID][]string
-	accounts  map[gate.SourceID]Accounts
-	now       func() time.Time
-	log       *slog.Logger
+	store    LoginStore
+	lists    map[gate.SourceID][]string
+	accounts map[gate.SourceID]Accounts
+	now      func() time.Time
+	log      *slog.Logger
 
 	kick chan struct{}
 	// turn is held by the one who looks up.
@@ -76,10 +76,11 @@ type Logins struct {
 	wait   map[gate.SourceID]time.Duration
 }
 
-// NewLogins returns Logins that know nothing yet; see Platform and Run.
-func NewLogins(store LoginStore, approvers map[gate.SourceID][]string, now func() time.Time, log *slog.Logger) *Logins {
+// NewLogins returns Logins that know nothing yet; see Platform and Run. The
+// lists are those that the configuration has beside the Policy's.
+func NewLogins(store LoginStore, lists map[gate.SourceID][]string, now func() time.Time, log *slog.Logger) *Logins {
 	return &Logins{
-		store: store, approvers: approvers, accounts: map[gate.SourceID]Accounts{}, now: now, log: log,
+		store: store, lists: lists, accounts: map[gate.SourceID]Accounts{}, now: now, log: log,
 		kick: make(chan struct{}, 1), bound: map[gate.SourceID]map[string]string{},
 		wanted: map[gate.SourceID][]string{}, warned: map[Login]bool{},
 		next: map[gate.SourceID]time.Time{}, wait: map[gate.SourceID]time.Duration{},
@@ -119,6 +120,21 @@ func (l *Logins) Named(source gate.SourceID, who gate.Sender, list []string) (na
 		l.awake()
 	}
 	return who, open
+}
+
+// account is the id that an entry names an account of the Source by; "" where it
+// is a login of nobody, or one that is open: not bound yet. It calls nobody.
+func (l *Logins) account(source gate.SourceID, entry string) (id string, open bool) {
+	if l.accounts[source] == nil || !isLogin(entry) {
+		return entry, false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	id, ok := l.bound[source][strings.ToLower(entry)]
+	if !ok {
+		l.awake()
+	}
+	return id, !ok
 }
 
 // awake makes Run look for what is not bound yet.
@@ -219,7 +235,7 @@ func (l *Logins) today(ctx context.Context, source gate.SourceID) ([]string, err
 	}
 	sp := p.Policy.Sources[source]
 	var wanted []string
-	for _, e := range slices.Concat(sp.Allow, sp.Bots, l.approvers[source]) {
+	for _, e := range slices.Concat(sp.Allow, sp.Bots, l.lists[source]) {
 		if isLogin(e) {
 			wanted = append(wanted, strings.ToLower(e))
 		}

@@ -29,6 +29,8 @@ type ServiceConfig struct {
 	Store     Store
 	Asker     Asker
 	Directory approvals.Directory
+	// Links may be nil: then nobody has another account (PL-3).
+	Links *Links
 	// Opener may be nil: then nothing that an Executor opened is believed.
 	Opener   Opener
 	Sources  map[gate.SourceID]*gate.Source
@@ -149,7 +151,7 @@ func (s *Service) load(ctx context.Context, want Want) (State, facts, error) {
 	}
 	f := Facts{
 		Now: s.Now(), Policy: &p.Policy, Sources: s.Sources, Settings: s.Settings, NewID: s.NewID,
-		Pauses: p.Pauses, Lists: s.listsOf(ctx, &st), Usage: map[gate.TriggerID]gate.Usage{},
+		Pauses: p.Pauses, Lists: s.listsOf(ctx, &st), Linked: s.linkedOf(&st), Usage: map[gate.TriggerID]gate.Usage{},
 	}
 	for id, m := range st.Messages {
 		f.Usage[id], err = s.usageOf(ctx, &m, f.lists(m.Source, m.Sender), f.Now)
@@ -179,6 +181,17 @@ func (s *Service) listsOf(ctx context.Context, st *State) map[Who]gate.Lists {
 		ask(t.Mandate.Source, t.Mandate.Sender)
 	}
 	return lists
+}
+
+// linkedOf finds the other accounts of who said the messages.
+func (s *Service) linkedOf(st *State) map[Who][]gate.Account {
+	linked := map[Who][]gate.Account{}
+	for _, m := range st.Messages {
+		if others := s.Links.Of(m.Source, m.Sender); len(others) > 0 {
+			linked[WhoIs(m.Source, m.Sender)] = others
+		}
+	}
+	return linked
 }
 
 // Arrive carries out Arrive for a message of a claimed inbox partition.

@@ -50,7 +50,9 @@ func (w *work) mayStop(m *Message, t *Ticket) bool {
 }
 
 func (w *work) answerer(m *Message) gate.Answerer {
-	return gate.Answerer{Source: m.Source, Who: m.Sender, Lists: w.lists(m.Source, m.Sender)}
+	return gate.Answerer{
+		Source: m.Source, Who: m.Sender, Lists: w.lists(m.Source, m.Sender), Linked: w.Linked[WhoIs(m.Source, m.Sender)],
+	}
 }
 
 // stopNamed stops the Ticket and confirms it: where it was said, and where the

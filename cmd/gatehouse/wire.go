@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,19 +48,20 @@ func wire(cfg *config.Config, store opened, log *slog.Logger, driver func(orches
 	count := newMetrics()
 	store.Store = measured{store.Store, count}
 	g := &gateway{cfg: cfg, log: log, store: store, count: count, bodies: newBudget(bodiesInFlight), plugs: map[gate.SourceID]plug{}}
-	g.logins = orchestrator.NewLogins(store, cfg.Approvals.Approvers, time.Now, log)
-	lists := &orchestrator.Lists{States: store, Approvers: cfg.Approvals.Approvers, Logins: g.logins}
+	g.logins = orchestrator.NewLogins(store, namedPeople(cfg), time.Now, log)
+	links := &orchestrator.Links{People: people(cfg), Logins: g.logins}
+	lists := &orchestrator.Lists{States: store, Approvers: cfg.Approvals.Approvers, Logins: g.logins, Links: links}
 
 	g.broker = approvals.NewBroker(approvals.BrokerConfig{
-		Workspace: cfg.Workspace, Store: store, Directory: lists, Settings: approvalSettings(cfg),
-		Named: g.named, Now: time.Now, NewID: uuid.NewString, Logger: log,
+		Workspace: cfg.Workspace, Store: store, Directory: lists, Settings: approvalSettings(cfg, links),
+		Linked: links.Of, Named: g.named, Now: time.Now, NewID: uuid.NewString, Logger: log,
 	})
 	sources := map[gate.SourceID]*gate.Source{}
 	for i := range cfg.Sources {
 		sources[cfg.Sources[i].ID] = cfg.Sources[i].Gate()
 	}
 	g.service = orchestrator.NewService(orchestrator.ServiceConfig{
-		Store: store, Asker: g.broker, Directory: lists, Opener: g, Sources: sources,
+		Store: store, Asker: g.broker, Directory: lists, Links: links, Opener: g, Sources: sources,
 		Settings: orchestratorSettings(cfg), Now: time.Now, NewID: newID, Log: log,
 		Rereaders: map[gate.SourceID]orchestrator.Rereader{}, Contexts: map[gate.SourceID]orchestrator.Context{},
 	})
@@ -108,11 +110,36 @@ func (g *gateway) named(source gate.SourceID, who gate.Sender, list []string) ga
 // external: an agent from outside is the main Session (DR-3).
 func (g *gateway) external() bool { return g.cfg.Orchestrator.Driver == config.DriverExternal }
 
-func approvalSettings(cfg *config.Config) approvals.Settings {
+// people are those of the configuration's links (PL-3).
+func people(cfg *config.Config) []map[gate.SourceID]string {
+	all := make([]map[gate.SourceID]string, len(cfg.Links))
+	for i, link := range cfg.Links {
+		all[i] = link
+	}
+	return all
+}
+
+// namedPeople are the entries that the configuration has for people beside the
+// Policy's lists.
+func namedPeople(cfg *config.Config) map[gate.SourceID][]string {
+	all := maps.Clone(cfg.Approvals.Approvers)
+	for _, link := range cfg.Links {
+		for source, entry := range link {
+			all[source] = append(slices.Clip(all[source]), entry)
+		}
+	}
+	return all
+}
+
+func approvalSettings(cfg *config.Config, links *orchestrator.Links) approvals.Settings {
 	a := approvals.Settings{
 		Policy: approvals.Policy(cfg.Approvals.Policy), Timeout: cfg.Approvals.Timeout,
 		Timeouts: map[gate.SourceID]time.Duration{}, FourEyes: cfg.Approvals.FourEyes,
-		MaxOpen: cfg.Approvals.MaxOpenPerSession, Approvers: []string{},
+		MaxOpen: cfg.Approvals.MaxOpenPerSession, Approvers: links.Beside(cfg.Approvals.Approvers),
+		Machine: map[string]string{},
+	}
+	for _, rule := range cfg.Approvals.Machine {
+		a.Machine[rule.Session] = string(rule.Outcome)
 	}
 	for _, list := range cfg.Approvals.Approvers {
 		a.Approvers = append(a.Approvers, list...)
@@ -131,6 +158,7 @@ func orchestratorSettings(cfg *config.Config) orchestrator.Settings {
 		LateAfter: cfg.LateAfter, DedupeLife: cfg.Retention.Dedupe, KeepRefused: cfg.Retention.RefusedText,
 		FourEyes: cfg.Approvals.FourEyes, TeamPrompt: cfg.Orchestrator.TeamPrompt, Instructions: instructions(cfg),
 		Follow: follows(cfg), Executors: bounds(cfg),
+		ApprovalsChat: orchestrator.Chatroom{Source: cfg.Approvals.Chat.Source, Chat: cfg.Approvals.Chat.ChatID},
 	}
 }
 

@@ -2,6 +2,7 @@ package config
 
 import (
 	"path"
+	"strings"
 	"time"
 
 	"github.com/gatehouse-bot/gatehouse/gate"
@@ -33,7 +34,7 @@ type Approvals struct {
 	Chat              Chat          // CA-1
 	FourEyes          bool          // CA-3
 	MaxOpenPerSession int           // 0: no limit (DE-8)
-	Machine           []MachineRule // in the order of the file; the first that fits answers
+	Machine           []MachineRule // of those that fit, one that rejects wins (AP-4)
 }
 
 // Chat is where questions go that have no chat of their own. The zero Chat is
@@ -45,7 +46,9 @@ type Chat struct {
 
 // MachineRule gives the sessions of a pattern to automation.
 type MachineRule struct {
-	Session string // a pattern as path.Match reads it
+	// Session is a pattern as path.Match reads it: of a session's id (a Ticket's,
+	// or main), of executor:NAME or of source:ID.
+	Session string
 	Outcome MachineOutcome
 }
 
@@ -98,9 +101,29 @@ func readChat(o *object, to *Chat) {
 
 func readMachine(session string, n node, to *[]MachineRule) {
 	if _, err := path.Match(session, ""); err != nil || session == "" {
-		n.faultKey("no pattern; write a session such as main or tkt_*")
+		n.faultKey("no pattern; write main, tkt_*, executor:NAME or source:ID")
+	} else {
+		n.automated(session)
 	}
 	rule := MachineRule{Session: session}
 	enum(n, &rule.Outcome, AllowOnce, Reject)
 	*to = append(*to, rule)
+}
+
+// automated refuses a pattern that can name nothing that is configured: a typing
+// error would leave people to be asked for what was given to automation.
+func (n node) automated(pattern string) {
+	if strings.ContainsAny(pattern, "*?[\\") {
+		return
+	}
+	name, isExecutor := strings.CutPrefix(pattern, "executor:")
+	id, isSource := strings.CutPrefix(pattern, "source:")
+	switch {
+	case isExecutor && !n.d.refs.executors[name]:
+		n.faultKey("%s is no executor; %s", quote(name), configured(name, sortedKeys(n.d.refs.executors), "executors"))
+	case isSource:
+		n.knownSource(id, n.key)
+	case !isExecutor && pattern != "main" && !strings.HasPrefix(pattern, "tkt_"):
+		n.faultKey("names no session; write main, tkt_*, executor:NAME or source:ID")
+	}
 }

@@ -18,11 +18,8 @@ type unbuilt struct {
 // place to change: who builds a thing removes its line.
 var notBuilt = []unbuilt{
 	{"approvals.approvers.*[]", lookup},
-	{"approvals.chat", notEmpty},
-	{"approvals.machine", notEmpty},
 	{"executors.*.kind", oneOf("exec", "acp")},
 	{"executors.*.max_output", notSize(1 << 20)},
-	{"links", notEmpty},
 	{"loop.limit", not("10")},
 	{"loop.window", notDuration(10 * time.Minute)},
 	{"orchestrator.driver", oneOf("llm")},
