@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/gatehouse-bot/gatehouse/gate"
 )
@@ -101,6 +103,8 @@ func checkOptions(options []Option) error {
 			return err
 		}
 		switch {
+		case !utf8.ValidString(o.ID) || strings.ContainsFunc(o.ID, unicode.IsControl): // a card's buttons carry it
+			return invalid("options[%d].id: has characters that nobody can see", i)
 		case seen[o.ID]:
 			return invalid("options[%d].id: %q is not unique", i, o.ID)
 		case len(o.Label) > MaxWord:

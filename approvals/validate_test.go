@@ -35,6 +35,7 @@ func TestOpenRefusesWhatIsNoQuestion(t *testing.T) {
 		{"DE-2 options are at most 20", "options: 21", with(choice(), func(r *approvals.Request) { r.Options = options(21) })},
 		{"DE-2 option ids are unique", "options[1].id", with(choice(), func(r *approvals.Request) { r.Options[1].ID = "red" })},
 		{"DE-2 option ids are not empty", "options[1].id: is missing", with(choice(), func(r *approvals.Request) { r.Options[1].ID = "" })},
+		{"DE-2 option ids are words, since a card's buttons carry them", "options[1].id: has characters", with(choice(), func(r *approvals.Request) { r.Options[1].ID = "a\nb" })},
 		{"DE-2 labels are short", "options[0].label", with(choice(), func(r *approvals.Request) { r.Options[0].Label = long(approvals.MaxWord) })},
 		{"DE-2 descriptions are short", "options[0].description", with(choice(), func(r *approvals.Request) { r.Options[0].Description = long(approvals.MaxDescription) })},
 		{"DE-2 a recommendation is an option", "recommendation", with(choice(), func(r *approvals.Request) { r.Recommendation = "green" })},

@@ -227,12 +227,11 @@ func TestForm(t *testing.T) {
 		change func(fields)
 		option string
 	}{
-		"DE-1 a text answers a clarification":                    {clarification(), nil, ""},
-		"C.1 the value may be a string holding an object":        {clarification(), stringValue, ""},
-		"C.6 a submit without a value is known by its name":      {clarification(), action("value", nil), ""},
-		"AP-2a the text of an approval's form rejects":           {withText(approval()), nil, "reject"},
-		"C.6 also without a value":                               {withText(approval()), action("value", nil), "reject"},
-		"C.1 an option that was selected in the form goes along": {choice(), formOption, "prod"},
+		"DE-1 a text answers a clarification":               {clarification(), nil, ""},
+		"C.1 the value may be a string holding an object":   {clarification(), stringValue, ""},
+		"C.6 a submit without a value is known by its name": {clarification(), action("value", nil), ""},
+		"AP-2a the text of an approval's form rejects":      {withText(approval()), nil, "reject"},
+		"C.6 also without a value":                          {withText(approval()), action("value", nil), "reject"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -269,19 +268,54 @@ func TestForm(t *testing.T) {
 		}
 		w.noPortCalled(t)
 	})
+	t.Run("CA-2 many options are a list, and one goes along with a text", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		card := w.asked(t, many())
+		a, err := w.sim.Submit(t.Context(), w.hook, card, w.sim.Person("林岚"), map[string]string{"option": "Option 7", "text": "since"})
+		if err != nil || a.Toast.Type != "success" {
+			t.Fatalf("answer = %s, %v", a.Body, err)
+		}
+		if got := w.broker.asked()[0]; got.Text != "since" || got.OptionID != "o7" {
+			t.Errorf("Answer was asked %q with %q, want since and o7", got.Text, got.OptionID)
+		}
+	})
+	for name, value := range map[string]string{
+		"CA-6 an option that we did not sign is refused":                 "o7",
+		"CA-6 an option under another's signature is refused":            "",
+		"CA-6 an option that is nothing but a signature is refused, too": ".0123456789012345",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			card := w.asked(t, many())
+			e := w.sim.Submitted(card, w.sim.Person("林岚"), map[string]string{"option": "Option 6"})
+			e.Body = changeEvent(t, e.Body, func(ev fields) {
+				form := ev["action"].(fields)["form_value"].(fields)
+				if value == "" {
+					value = strings.Replace(form["option"].(string), "o6.", "o7.", 1)
+				}
+				form["option"] = value
+			})
+			if a := w.deliver(t, e); a.Toast.Type != "error" {
+				t.Errorf("toast = %+v, want it refused", a.Toast)
+			}
+			w.noPortCalled(t)
+		})
+	}
 	t.Run("C.1 option and input outside a form", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
-		card := w.asked(t, clarification())
-		e := w.sim.Submitted(card, w.sim.Person("林岚"), nil)
+		card := w.asked(t, many())
+		e := w.sim.Submitted(card, w.sim.Person("林岚"), map[string]string{"option": "Option 2"})
 		e.Body = changeEvent(t, e.Body, func(ev fields) {
 			a := ev["action"].(fields)
-			a["input_value"], a["option"], a["tag"] = "typed", "prod", "input"
+			a["input_value"], a["option"], a["tag"] = "typed", a["form_value"].(fields)["option"], "input"
 			delete(a, "form_value")
 		})
 		w.deliver(t, e)
-		if got := w.broker.asked()[0]; got.Text != "typed" || got.OptionID != "prod" {
-			t.Errorf("Answer was asked %q with %q, want typed and prod", got.Text, got.OptionID)
+		if got := w.broker.asked()[0]; got.Text != "typed" || got.OptionID != "o2" {
+			t.Errorf("Answer was asked %q with %q, want typed and o2", got.Text, got.OptionID)
 		}
 	})
 }
@@ -295,8 +329,4 @@ func stringValue(e fields) {
 	a := e["action"].(fields)
 	b, _ := json.Marshal(a["value"])
 	a["value"] = string(b)
-}
-
-func formOption(e fields) {
-	e["action"].(fields)["form_value"].(fields)["option"] = "prod"
 }

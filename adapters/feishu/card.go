@@ -3,6 +3,8 @@ package feishu
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/gatehouse-bot/gatehouse/approvals"
 	"github.com/gatehouse-bot/gatehouse/gate"
@@ -13,9 +15,10 @@ import (
 // when and nothing that can be clicked. mention is called by name on an open
 // card (CA-1). It is pure: the same question gives the same card.
 //
-// What an agent wrote stands in elements of its own, either plain text or tamed
-// Markdown, and what of it is cut says so. The card keeps the platform's limits
-// (limits.go), at the cost of the agent's text.
+// What an agent wrote stands in a box of its own, as plain text or tamed
+// Markdown, or quoted behind the host's words; what of it is cut says so. A few
+// options are buttons, more are a list to choose from. The card keeps the
+// platform's limits (limits.go), at the cost of the agent's text.
 func Card(c Config, q approvals.Question, mention gate.Sender) json.RawMessage {
 	for shrink := 1; ; shrink *= 2 {
 		card := cardMaker{Config: c, words: c.wordsFor(q), q: q, shrink: shrink}.card(mention)
@@ -88,54 +91,77 @@ func (m cardMaker) summary(title string) string {
 }
 
 // asked is what is asked and by whom: it stays on the card when it is closed.
+// What an agent wrote stands in the box, or quoted behind a word of ours, so
+// that it cannot pass for ours.
 func (m cardMaker) asked() []any {
-	var host, agent []any
-	if t := oneLine(m.q.Session.Title, cardTitleRunes); t != "" {
-		host = append(host, fact(m.task, t+shortOf(m.q)))
+	var out []any
+	out = m.said(out, m.task, m.q.Session.Title, cardTitleRunes, shortOf(m.q))
+	if op := m.q.Operation; op != nil {
+		out = m.said(out, m.tool, op.Tool, cardTitleRunes, "")
+		out = m.said(out, m.reason, op.Reason, cardReasonRunes/m.shrink+1, "")
 	}
-	op := m.q.Operation
-	if op != nil {
-		host = append(host, fact(m.tool, oneLine(op.Tool, cardTitleRunes)))
-	}
-	if op != nil && op.Reason != "" {
-		agent = append(agent, fact(m.reason, oneLine(op.Reason, cardReasonRunes)))
-	}
-	agent = append(agent, m.prompt()...)
-	if op != nil && op.Preview != "" {
-		agent = append(agent, m.preview(op.Preview)...)
-	}
-	for _, o := range m.q.Options {
-		if d := oneLine(o.Description, cardDetailRunes/m.shrink+1); d != "" {
-			agent = append(agent, fact(m.labelOf(o), d))
-		}
-	}
+	prompt, left := m.prompt()
+	preview, more := m.preview()
+	agent := slices.Concat(prompt, preview, m.details())
 	if len(agent) > 0 {
-		host = append(host, box(agent))
+		out = append(out, box(agent))
 	}
+	out = append(out, m.leftOut(left+more)...)
 	if m.q.AsStated {
-		host = append(host, text0("⚠️ "+m.asStated))
+		out = append(out, text0("⚠️ "+m.asStated))
 	}
-	return host
+	return out
+}
+
+// said adds a line with what somebody wrote, quoted, if they wrote anything.
+func (m cardMaker) said(out []any, label, s string, runes int, ours string) []any {
+	if t := m.quoted(s, runes); t != "" {
+		return append(out, fact(label, t+ours))
+	}
+	return out
+}
+
+// quoted is a text that others wrote, on one line and in quotes that it cannot
+// leave; "" if nothing of it can be seen.
+func (m cardMaker) quoted(s string, runes int) string {
+	t := visibleLine(strings.NewReplacer("「", "'", "」", "'", "“", "'", "”", "'").Replace(s), runes)
+	if t == "" {
+		return ""
+	}
+	return m.quotes[0] + t + m.quotes[1]
 }
 
 func shortOf(q approvals.Question) string {
 	if q.Session.Short == "" {
 		return ""
 	}
-	return " (" + oneLine(q.Session.Short, 40) + ")"
+	return " (" + visibleLine(q.Session.Short, cardLabelRunes) + ")"
 }
 
-func (m cardMaker) prompt() []any {
-	if m.q.Prompt == "" {
-		return nil
-	}
+func (m cardMaker) prompt() (shown []any, left int) {
 	kept, left := cut(m.q.Prompt, cardPromptBytes/m.shrink, cardPreviewLines)
-	return append([]any{md(closeFences(tame(kept)))}, m.leftOut(left)...)
+	if text := tame(kept); strings.TrimSpace(text) != "" {
+		shown = []any{md(text)}
+	}
+	return shown, left
 }
 
-func (m cardMaker) preview(s string) []any {
-	kept, left := cut(s, cardPreviewBytes/m.shrink, cardPreviewLines)
-	return append([]any{md(codeBlock(kept))}, m.leftOut(left)...)
+func (m cardMaker) preview() (shown []any, left int) {
+	if m.q.Operation == nil || m.q.Operation.Preview == "" {
+		return nil, 0
+	}
+	kept, left := cut(m.q.Operation.Preview, cardPreviewBytes/m.shrink, cardPreviewLines)
+	return []any{md(codeBlock(kept))}, left
+}
+
+// details are the descriptions of the options.
+func (m cardMaker) details() (out []any) {
+	for _, o := range m.q.Options {
+		if d := visibleLine(o.Description, cardDetailRunes/m.shrink+1); d != "" {
+			out = append(out, fact(m.labelOf(o), d))
+		}
+	}
+	return out
 }
 
 // leftOut says that something was cut, and where the whole is (CA-2).
@@ -145,7 +171,7 @@ func (m cardMaker) leftOut(bytes int) []any {
 	}
 	out := []any{text0(fmt.Sprintf(m.cutNotice, bytes))}
 	if m.Link != nil {
-		if url := m.Link(m.q.ID); url != "" {
+		if url := m.Link(m.q); url != "" {
 			out = append(out, md("["+m.whole+"]("+url+")"))
 		}
 	}
@@ -156,13 +182,17 @@ func (m cardMaker) leftOut(bytes int) []any {
 func (m cardMaker) ways() []any {
 	var out []any
 	if o, ok := m.option(m.q.Recommendation); ok {
-		out = append(out, fact(m.recommended, m.labelOf(o)))
+		out = append(out, fact(m.recommended, m.shownOption(o)))
 	}
-	out = append(out, m.answerers(), fact(m.until, m.clock(m.q.Deadline)))
-	if len(m.q.Options) > 0 {
+	out = append(out, m.answerers())
+	if len(m.q.Approved) > 0 {
+		out = append(out, m.approvedSoFar())
+	}
+	out = append(out, fact(m.until, m.clock(m.q.Deadline)))
+	if n := len(m.q.Options); n > 0 && n <= maxButtons {
 		out = append(out, m.buttons())
 	}
-	if m.q.AllowFreeText {
+	if m.q.AllowFreeText || len(m.q.Options) > maxButtons {
 		out = append(out, m.form())
 	}
 	return out

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,6 +41,16 @@ func choice() approvals.Question {
 	return q
 }
 
+// many is a choice of more than a few options.
+func many() approvals.Question {
+	q := choice()
+	q.Prompt, q.Options, q.Recommendation = "Which one?", nil, "o3"
+	for i := 1; i <= 7; i++ {
+		q.Options = append(q.Options, approvals.Option{ID: fmt.Sprint("o", i), Label: fmt.Sprint("Option ", i)})
+	}
+	return q
+}
+
 func clarification() approvals.Question {
 	q := approval()
 	q.Kind, q.Operation, q.Options, q.Recommendation, q.AllowFreeText = approvals.Clarification, nil, nil, "", true
@@ -65,15 +76,18 @@ func cardStates() map[string]approvals.Question {
 	stated.AsStated, stated.AllowFreeText = true, true
 	reviewed := approval()
 	reviewed.Review = gate.Review{Reviewers: []string{"ou_9e83abe1b7a141e8256c78154e065572", "approvers"}, Approvals: 2}
+	reviewed.Approved = []approvals.Answer{{OptionID: "approve", By: linlan, Source: "feishu-main", Via: approvals.ViaCard}}
 	return map[string]approvals.Question{
-		"approval": approval(), "approval-review": reviewed, "approval-as-stated": stated, "choice": choice(), "clarification": clarification(),
-		"approved":        closed(approval(), approvals.StatusAnswered, "approve", "", linlan, approvals.ViaCard),
-		"rejected-reason": closed(approval(), approvals.StatusAnswered, "reject", "not today", linlan, approvals.ViaCard),
-		"rejected-policy": closed(approval(), approvals.StatusAnswered, "reject", "", gate.Sender{}, approvals.ViaPolicy),
-		"answered-github": closed(choice(), approvals.StatusAnswered, "staging", "", gate.Sender{Kind: gate.Person, ID: "583231", Name: "octocat"}, approvals.ViaGitHub),
-		"answered-text":   closed(clarification(), approvals.StatusAnswered, "", "CHG-4711", linlan, approvals.ViaCard),
-		"timed-out":       closed(approval(), approvals.StatusTimedOut, "", "", gate.Sender{}, ""),
-		"cancelled":       closed(choice(), approvals.StatusCancelled, "", "", gate.Sender{}, ""),
+		"approval": approval(), "approval-review": reviewed, "approval-as-stated": stated, "choice": choice(), "choice-many": many(), "clarification": clarification(),
+		"approved":         closed(approval(), approvals.StatusAnswered, "approve", "", linlan, approvals.ViaCard),
+		"rejected-reason":  closed(approval(), approvals.StatusAnswered, "reject", "not today", linlan, approvals.ViaCard),
+		"rejected-policy":  closed(approval(), approvals.StatusAnswered, "reject", "", gate.Sender{}, approvals.ViaPolicy),
+		"answered-github":  closed(choice(), approvals.StatusAnswered, "staging", "", gate.Sender{Kind: gate.Person, ID: "583231", Name: "octocat"}, approvals.ViaGitHub),
+		"answered-panel":   closed(choice(), approvals.StatusAnswered, "prod", "since staging is down", gate.Sender{Name: "ops"}, approvals.ViaPanel),
+		"approved-machine": closed(approval(), approvals.StatusAnswered, "approve", "", gate.Sender{}, approvals.ViaMachine),
+		"answered-text":    closed(clarification(), approvals.StatusAnswered, "", "CHG-4711", linlan, approvals.ViaCard),
+		"timed-out":        closed(approval(), approvals.StatusTimedOut, "", "", gate.Sender{}, ""),
+		"cancelled":        closed(choice(), approvals.StatusCancelled, "", "", gate.Sender{}, ""),
 	}
 }
 
@@ -172,7 +186,7 @@ func TestCardLimits(t *testing.T) {
 			t.Parallel()
 			card := feishu.Card(sampleConfig(), q, gate.Sender{})
 			m := onPlatform(t, card)
-			if len(card) > 30*1024 || len(m.Buttons()) < 2 {
+			if len(card) > 30*1024 || len(m.Buttons()) == 0 {
 				t.Errorf("card has %d bytes and %d buttons, want at most 30 KB with its buttons", len(card), len(m.Buttons()))
 			}
 		})
@@ -180,7 +194,7 @@ func TestCardLimits(t *testing.T) {
 	t.Run("CA-2 what is cut says so, with a link to the whole", func(t *testing.T) {
 		t.Parallel()
 		c := sampleConfig()
-		c.Link = func(id approvals.ID) string { return "https://panel.example/q/" + string(id) }
+		c.Link = func(q approvals.Question) string { return "https://panel.example/q/" + string(q.ID) }
 		text := onPlatform(t, feishu.Card(c, op, gate.Sender{})).Text()
 		if !strings.Contains(text, "已截断") || !strings.Contains(text, "https://panel.example/q/"+string(questionID)) {
 			t.Errorf("card = %s, want the cut and the link", text)

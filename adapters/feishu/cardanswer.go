@@ -1,6 +1,7 @@
 package feishu
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -17,18 +18,45 @@ func (m cardMaker) option(id string) (approvals.Option, bool) {
 	return approvals.Option{}, false
 }
 
-// labelOf is an option's label; the host's own words where it has none.
+// labelOf is an option's label, else its id; the host's own words where an
+// approval has none. An agent's option that is called like one of the host's
+// buttons stands in quotes.
 func (m cardMaker) labelOf(o approvals.Option) string {
-	label := oneLine(o.Label, cardLabelRunes)
+	label := visibleLine(o.Label, cardLabelRunes)
 	switch {
-	case label != "":
-		return label
+	case m.q.Kind == approvals.Approval && label != "":
+		return label // the configuration's (AP-2a)
 	case m.q.Kind == approvals.Approval && o.ID == approvals.OptionApprove:
 		return m.approve
 	case m.q.Kind == approvals.Approval && o.ID == approvals.OptionReject:
 		return m.reject
 	}
-	return oneLine(o.ID, cardLabelRunes)
+	label = cmp.Or(label, visibleLine(o.ID, cardLabelRunes), "?")
+	if hostWord(label) {
+		return m.quoted(label, cardLabelRunes)
+	}
+	return label
+}
+
+// shownOption is an option in a line of ours.
+func (m cardMaker) shownOption(o approvals.Option) string {
+	if m.q.Kind == approvals.Approval {
+		return m.labelOf(o)
+	}
+	return m.quoted(m.labelOf(o), cardLabelRunes+2)
+}
+
+// hostWord reports whether a label reads like one of the host's own buttons, in
+// either language.
+func hostWord(label string) bool {
+	for _, w := range [...]words{chinese(), english()} {
+		for _, own := range [...]string{w.approve, w.reject, w.submit, w.rejectWith} {
+			if strings.EqualFold(strings.TrimSpace(label), own) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // answerers says who may answer; people named by their open_id are shown, and
@@ -57,7 +85,7 @@ func (m cardMaker) answerers() any {
 		case at != "":
 			shown[i], tags = at, true
 		default:
-			shown[i] = tameLine(oneLine(e, cardLabelRunes))
+			shown[i] = tameLine(quiet(visibleLine(e, cardLabelRunes)))
 		}
 	}
 	who := strings.Join(shown, " / ")
@@ -70,6 +98,17 @@ func (m cardMaker) answerers() any {
 	return fact(m.whoMayAnswer, who)
 }
 
+// approvedSoFar are those who approved where others must too (RU-4).
+func (m cardMaker) approvedSoFar() any {
+	shown := make([]string, len(m.q.Approved))
+	for i, a := range m.q.Approved {
+		if shown[i] = m.at(a.By); shown[i] == "" || a.Source != m.ID {
+			shown[i] = tameLine(quiet(m.nameOf(a)))
+		}
+	}
+	return md(fmt.Sprintf(m.approvedBy, len(shown), m.q.Review.Needed()) + ": " + strings.Join(shown, " / "))
+}
+
 func (m cardMaker) buttons() any {
 	var columns []any
 	for _, o := range m.q.Options {
@@ -80,24 +119,33 @@ func (m cardMaker) buttons() any {
 	return obj{"tag": "column_set", "flex_mode": "flow", "columns": columns}
 }
 
+// styleOf is an option's colour. Only the recommended one is filled (CA-2).
 func (m cardMaker) styleOf(o approvals.Option) string {
+	style := "default"
 	switch {
 	case o.Style == "primary" || o.Style == "danger":
-		return o.Style
+		style = o.Style
 	case m.q.Kind == approvals.Approval && o.ID == approvals.OptionApprove:
-		return "primary"
+		style = "primary"
 	case m.q.Kind == approvals.Approval && o.ID == approvals.OptionReject:
-		return "danger"
+		style = "danger"
 	}
-	return "default"
+	switch {
+	case o.ID != m.q.Recommendation:
+		return style
+	case style == "danger":
+		return "danger_filled"
+	}
+	return "primary_filled"
 }
 
 func (m cardMaker) button(label, style string, v value) obj {
 	return obj{"tag": "button", "text": plain(label), "type": style, "behaviors": []any{obj{"type": "callback", "value": v}}}
 }
 
-// form is the text field. For an approval a text alone grants nothing (AP-2a),
-// so its text is the reason of a rejection.
+// form is a list of options, a text field, or both, and a button that submits
+// them. For an approval a text alone grants nothing (AP-2a), so its text is the
+// reason of a rejection.
 func (m cardMaker) form() any {
 	label, style, option := m.submit, "primary", ""
 	if m.q.Kind == approvals.Approval {
@@ -105,8 +153,32 @@ func (m cardMaker) form() any {
 	}
 	submit := m.button(label, style, m.sign(m.q.ID, option))
 	submit["name"], submit["form_action_type"] = m.submitName(m.q.ID, option), "submit"
-	return obj{"tag": "form", "name": "answer", "elements": []any{
-		obj{"tag": "input", "name": fieldText, "required": true, "placeholder": plain(m.textHint)},
-		submit,
-	}}
+	return obj{"tag": "form", "name": "answer", "elements": append(m.fields(), submit)}
+}
+
+// fields are what a form asks for. Where one of two is enough, neither is
+// required: the broker refuses an answer that has none.
+func (m cardMaker) fields() (out []any) {
+	list := len(m.q.Options) > maxButtons
+	if list {
+		out = append(out, m.list(!m.q.AllowFreeText))
+	}
+	if m.q.AllowFreeText {
+		out = append(out, obj{
+			"tag": "input", "name": fieldText, "required": !list, "placeholder": plain(m.textHint),
+			"input_type": "multiline_text", "rows": 3, "max_length": maxInput, "width": "fill",
+		})
+	}
+	return out
+}
+
+func (m cardMaker) list(required bool) any {
+	var options []any
+	for _, o := range m.q.Options {
+		options = append(options, obj{"text": plain(m.labelOf(o)), "value": m.optionValue(m.q.ID, o.ID)})
+	}
+	return obj{
+		"tag": "select_static", "name": fieldOption, "required": required, "placeholder": plain(m.choose),
+		"width": "fill", "options": options,
+	}
 }

@@ -7,26 +7,38 @@ import (
 	"github.com/gatehouse-bot/gatehouse/gate"
 )
 
-// verdict is how it ended.
+// verdict is how it ended: what came of it, when, through what and by whom
+// (CA-4).
 func (m cardMaker) verdict() []any {
 	a := m.q.Answer
 	if m.q.Status != approvals.StatusAnswered || a == nil {
 		return []any{text0(m.state() + m.when(m.q.ClosedAt))}
 	}
-	line := m.state() + m.when(a.At)
+	line := m.state() + m.when(a.At) + m.through(a.Via)
 	var out []any
 	if at := m.at(a.By); at != "" && a.Source == m.ID {
-		out = append(out, md(at+" "+line))
+		out = append(out, md(line+" · "+at))
+	} else if name := m.nameOf(*a); name != "" {
+		out = append(out, text0(line+" · "+name))
 	} else {
-		out = append(out, text0(nameOf(*a)+line))
+		out = append(out, text0(line))
 	}
 	if o, ok := m.option(a.OptionID); ok && m.q.Kind != approvals.Approval {
-		out = append(out, fact(m.answerIs, m.labelOf(o)))
+		out = append(out, fact(m.answerIs, m.shownOption(o)))
 	}
-	if t := oneLine(a.Text, cardAnswerRunes/m.shrink+1); t != "" {
-		out = append(out, fact(m.answerIs, t))
+	return m.said(out, m.answerIs, a.Text, cardAnswerRunes/m.shrink+1, "")
+}
+
+// through is the way in which an answer came; a click on the card goes without
+// saying.
+func (m cardMaker) through(v approvals.Via) string {
+	switch v {
+	case approvals.ViaCard:
+		return ""
+	case approvals.ViaAPI, approvals.ViaPanel, approvals.ViaGitHub, approvals.ViaPolicy, approvals.ViaReply, approvals.ViaMachine:
+		return " · " + m.routes[v]
 	}
-	return out
+	return ""
 }
 
 func (m cardMaker) state() string {
@@ -49,17 +61,13 @@ func (m cardMaker) state() string {
 	return m.cancelled
 }
 
-// nameOf is who answered, where no <at> can show it: on another platform, in
-// the panel, by policy.
-func nameOf(a approvals.Answer) string {
-	name := oneLine(a.By.Name, cardLabelRunes)
-	if name == "" {
-		name = oneLine(a.By.ID, cardLabelRunes)
+// nameOf is who answered, quoted, where no <at> can show it: on another
+// platform or in the panel. "" where nobody did.
+func (m cardMaker) nameOf(a approvals.Answer) string {
+	if name := m.quoted(a.By.Name, cardLabelRunes); name != "" {
+		return name
 	}
-	if name == "" || a.Via == approvals.ViaPolicy {
-		name = string(a.Via)
-	}
-	return name + " "
+	return m.quoted(a.By.ID, cardLabelRunes)
 }
 
 // at calls a person, or shows one: our own tag, with an id that cannot leave it.

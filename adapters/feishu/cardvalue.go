@@ -76,6 +76,23 @@ func (c Config) submitName(question approvals.ID, option string) string {
 	return mark + id + "_" + mac[:shortMAC]
 }
 
+// optionValue is an option in a list to choose from: its id with a short
+// signature, since a list's value is a string (CA-6).
+func (c Config) optionValue(question approvals.ID, option string) string {
+	mac := c.mac(question, option)
+	return option + "." + mac[:min(len(mac), shortMAC)]
+}
+
+// readOption verifies such a value and takes the option out of it.
+func (c Config) readOption(question approvals.ID, s string) (option string, ok bool) {
+	at := len(s) - shortMAC - 1
+	if at < 1 {
+		return "", false
+	}
+	option = s[:at]
+	return option, hmac.Equal([]byte(s), []byte(c.optionValue(question, option)))
+}
+
 const (
 	uuidDigits = 32
 	shortMAC   = 16 // of base64: 96 bits

@@ -1,6 +1,7 @@
 package feishu
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -37,6 +38,12 @@ func (s Setting) readClick(env envelope) Event {
 		ev.Reason = ReasonNoMessage
 		return ev
 	}
+	option, ok := s.option(c, v)
+	if !ok {
+		ev.Reason = ReasonForged
+		return ev
+	}
+	v.Option = option
 	ev.Click = s.answer(env, c, v)
 	return ev
 }
@@ -56,20 +63,19 @@ func (s Setting) answer(env envelope, c click, v value) approvals.AnswerRequest 
 		who.Tenant = string(c.Operator.TenantKey)
 	}
 	return approvals.AnswerRequest{
-		ID: v.Question, OptionID: c.option(v), Text: c.text(), Via: approvals.ViaCard, Source: s.Config.ID, Who: who,
+		ID: v.Question, OptionID: v.Option, Text: c.text(), Via: approvals.ViaCard, Source: s.Config.ID, Who: who,
 		Message: &approvals.Message{Source: s.Config.ID, Chat: string(c.Context.OpenChatID), Message: string(c.Context.OpenMessageID)},
 	}
 }
 
-// option is the button's own, else what was selected, in or outside a form.
-func (c click) option(v value) string {
-	if v.Option != "" {
-		return v.Option
+// option is the button's own, else what was chosen from a list, in or outside a
+// form; "" for none. One that we did not sign is not ok (CA-6).
+func (s Setting) option(c click, v value) (option string, ok bool) {
+	chosen := cmp.Or(formText(c.Action.FormValue[fieldOption]), string(c.Action.Option))
+	if v.Option != "" || chosen == "" {
+		return v.Option, true
 	}
-	if s := formText(c.Action.FormValue[fieldOption]); s != "" {
-		return s
-	}
-	return string(c.Action.Option)
+	return s.Config.readOption(v.Question, chosen)
 }
 
 // text is what was typed. Untouched fields come empty or not at all.

@@ -43,7 +43,7 @@ type Config struct {
 	RequestTimeout time.Duration
 	// Link gives the address where a question can be seen whole (CA-2). Nil,
 	// or an empty answer: cards carry no link.
-	Link func(approvals.ID) string
+	Link func(approvals.Question) string
 }
 
 const (

@@ -121,20 +121,23 @@ func questionText(c Config, q approvals.Question) string {
 	lines := []string{title + " · " + q.ID.Short()}
 	if q.Prompt != "" {
 		kept, left := cut(q.Prompt, cardPromptBytes, cardPreviewLines)
-		lines = append(lines, quiet(kept))
+		lines = append(lines, theirs(quiet(kept)))
 		if left > 0 {
 			lines = append(lines, fmt.Sprintf(w.cutNotice, left))
 		}
 	}
 	if op := q.Operation; op != nil {
 		kept, left := cut(op.Preview, cardPreviewBytes, cardPreviewLines)
-		lines = append(lines, w.tool+": "+oneLine(op.Tool, cardTitleRunes), quiet(exact(kept)))
+		lines = append(lines, w.tool+": "+oneLine(op.Tool, cardTitleRunes), theirs(quiet(exact(kept))))
 		if left > 0 {
 			lines = append(lines, fmt.Sprintf(w.cutNotice, left))
 		}
 	}
 	return strings.Join(append(lines, commands(c, w, q)...), "\n")
 }
+
+// theirs marks each line that an agent wrote, so that none passes for ours.
+func theirs(s string) string { return "│ " + strings.ReplaceAll(s, "\n", "\n│ ") }
 
 func commands(c Config, w words, q approvals.Question) []string {
 	m := cardMaker{Config: c, words: w, q: q, shrink: 1}

@@ -5,9 +5,9 @@ package feishu
 const (
 	// maxCardBytes: cards and posts may have 30 KB (230025).
 	maxCardBytes = 28 * 1024
-	// maxElements of a card, maxTables in its Markdown (230099, 11310).
-	maxElements = 200
-	maxTables   = 5
+	// maxTables in one Markdown text (230099, 11310): a card may have five, a
+	// text of it four.
+	maxTables = 4
 	// maxUUID of a create or reply.
 	maxUUID = 50
 
@@ -24,6 +24,10 @@ const (
 	cardReasonRunes  = 400
 	cardAnswerRunes  = 1000
 	cardDetailRunes  = 200
+	// maxButtons: more options than that are a list to choose from.
+	maxButtons = 5
+	// maxInput characters can be typed into a card's field.
+	maxInput = 1000
 
 	// sentMemory is how many ids of sent messages a process remembers (FS-2).
 	sentMemory = 2048

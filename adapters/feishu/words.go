@@ -11,7 +11,11 @@ type words struct {
 	requester, approvers, listed string
 	cutNotice, whole             string
 	textHint, submit, rejectWith string
-	approve, reject              string
+	approve, reject, choose      string
+	approvedBy                   string
+	quotes                       [2]string
+	// routes are the ways in which an answer came.
+	routes map[approvals.Via]string
 
 	approved, rejected, answered, timedOut, cancelled string
 	answerIs                                          string
@@ -63,7 +67,11 @@ func chinese() words {
 		requester: "请求人", approvers: "审批人", listed: "请求人（须在名单中）",
 		cutNotice: "⚠️ 已截断：还有 %d 字节没有显示", whole: "查看全文",
 		textHint: "在这里填写", submit: "提交", rejectWith: "附理由拒绝",
-		approve: "批准", reject: "拒绝",
+		approve: "批准", reject: "拒绝", choose: "请选择", approvedBy: "已批准 %d/%d", quotes: [2]string{"「", "」"},
+		routes: map[approvals.Via]string{
+			approvals.ViaAPI: "通过 API", approvals.ViaPanel: "在控制台", approvals.ViaGitHub: "在 GitHub", approvals.ViaReply: "通过回复命令",
+			approvals.ViaPolicy: "按会话策略自动处理", approvals.ViaMachine: "按配置自动处理",
+		},
 		approved: "✅ 已批准", rejected: "⛔ 已拒绝", answered: "✅ 已回答", timedOut: "⌛ 已超时，没有人回答", cancelled: "已取消",
 		answerIs:     "回答",
 		replyCommand: "请回复命令来回答：", approveOrReject: "/approve %[1]s 或 /reject %[1]s", answerCommand: "/answer %s 你的回答",
@@ -87,7 +95,11 @@ func english() words {
 		requester: "the requester", approvers: "the approvers", listed: "the requester (while listed)",
 		cutNotice: "⚠️ Cut: %d more bytes are not shown", whole: "See the whole",
 		textHint: "Write here", submit: "Submit", rejectWith: "Reject with this reason",
-		approve: "Approve", reject: "Reject",
+		approve: "Approve", reject: "Reject", choose: "Choose one", approvedBy: "Approved %d of %d", quotes: [2]string{"“", "”"},
+		routes: map[approvals.Via]string{
+			approvals.ViaAPI: "through the API", approvals.ViaPanel: "in the panel", approvals.ViaGitHub: "on GitHub", approvals.ViaReply: "by a reply",
+			approvals.ViaPolicy: "by the session's policy", approvals.ViaMachine: "by the configuration",
+		},
 		approved: "✅ Approved", rejected: "⛔ Rejected", answered: "✅ Answered", timedOut: "⌛ Timed out, nobody answered", cancelled: "Cancelled",
 		answerIs:     "Answer",
 		replyCommand: "Answer by replying with a command:", approveOrReject: "/approve %[1]s or /reject %[1]s", answerCommand: "/answer %s your answer",

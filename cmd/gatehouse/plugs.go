@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"net/http"
+	"net/url"
 
 	"github.com/gatehouse-bot/gatehouse/adapters/feishu"
 	"github.com/gatehouse-bot/gatehouse/adapters/github"
+	"github.com/gatehouse-bot/gatehouse/approvals"
 	"github.com/gatehouse-bot/gatehouse/cmd/gatehouse/internal/config"
 	"github.com/gatehouse-bot/gatehouse/gate"
 	"github.com/gatehouse-bot/gatehouse/orchestrator"
@@ -72,13 +74,24 @@ func (g *gateway) plugFeishu(s *config.Source, src *gate.Source) (plug, error) {
 	}, nil
 }
 
+// seen is where a question can be seen whole (CA-2): in the API, for whoever has
+// a token; "" where nobody knows the gateway's own address.
+func seen(cfg *config.Config) func(approvals.Question) string {
+	return func(q approvals.Question) string {
+		if cfg.PublicURL == "" {
+			return ""
+		}
+		return cfg.PublicURL + "/v1/sessions/" + url.PathEscape(string(q.Session.ID)) + "/decisions/" + url.PathEscape(string(q.ID))
+	}
+}
+
 func feishuConfig(cfg *config.Config, s *config.Source) feishu.Config {
 	f := s.Feishu
 	return feishu.Config{
 		ID: s.ID, Workspace: cfg.Workspace, BaseURL: s.BaseURL,
 		AppID: f.AppID, AppSecret: f.AppSecret.Reveal(), EncryptKey: f.EncryptKey.Reveal(),
 		VerificationToken: f.VerificationToken.Reveal(),
-		AtAll:             f.Receive.AtAll, ReplyInThread: f.ReplyInThread, Language: string(cfg.Language),
+		AtAll:             f.Receive.AtAll, ReplyInThread: f.ReplyInThread, Language: string(cfg.Language), Link: seen(cfg),
 	}
 }
 

@@ -145,7 +145,8 @@ func (s *Sim) Click(ctx context.Context, hook string, card Message, by Person, w
 	return s.press(ctx, hook, card, e)
 }
 
-// Submit fills the form of a card and presses its submit button.
+// Submit fills the form of a card and presses its submit button. What is chosen
+// from a list is named by what the list shows.
 func (s *Sim) Submit(ctx context.Context, hook string, card Message, by Person, fields map[string]string) (Answer, error) {
 	e := s.Submitted(card, by, fields)
 	if e.Body == nil {
@@ -159,7 +160,7 @@ func (s *Sim) Submit(ctx context.Context, hook string, card Message, by Person, 
 func (s *Sim) Submitted(card Message, by Person, fields map[string]string) Event {
 	for _, b := range card.Buttons() {
 		if b.Submit {
-			return s.clickEvent(card, by, b, fields)
+			return s.clickEvent(card, by, b, card.filled(fields))
 		}
 	}
 	return Event{}
@@ -184,7 +185,7 @@ func (s *Sim) press(ctx context.Context, hook string, card Message, e Event) (An
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if m := s.byID[card.ID]; m != nil && a.Status == http.StatusOK && a.Card != nil && checkCard(string(a.Card)) == nil {
+	if m := s.byID[card.ID]; m != nil && a.Status == http.StatusOK && a.Card != nil && s.cards.check(string(a.Card)) == nil {
 		s.revise(m, a.Card)
 	}
 	return a, nil

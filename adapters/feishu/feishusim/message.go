@@ -2,6 +2,7 @@ package feishusim
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -148,6 +149,49 @@ func (b Button) is(what string) bool {
 		}
 	}
 	return false
+}
+
+// filled is a form as the client sends it: of what is chosen from a list, the
+// value.
+func (m Message) filled(fields map[string]string) map[string]string {
+	var v any
+	if fields == nil || json.Unmarshal(m.Content, &v) != nil {
+		return fields
+	}
+	out := maps.Clone(fields)
+	choose(v, out)
+	return out
+}
+
+func choose(v any, fields map[string]string) {
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			choose(e, fields)
+		}
+	case map[string]any:
+		name, _ := v["name"].(string)
+		if value, ok := chosen(v, fields[name]); ok {
+			fields[name] = value
+		}
+		for _, key := range visible {
+			choose(v[key], fields)
+		}
+	}
+}
+
+// chosen is the value of the option that a list shows so.
+func chosen(list map[string]any, shown string) (value string, ok bool) {
+	options, _ := list["options"].([]any)
+	for _, e := range options {
+		o, _ := e.(map[string]any)
+		text, _ := o["text"].(map[string]any)
+		if text["content"] == shown {
+			value, ok = o["value"].(string)
+			return value, ok
+		}
+	}
+	return "", false
 }
 
 // Call is an API call that came in.

@@ -20,7 +20,7 @@ func (s *Sim) create(c *apiCall) apiReply {
 		return bad(230001, "invalid request")
 	}
 	c.uuid = in.UUID
-	if fault := checkContent(in); fault != nil {
+	if fault := s.checkContent(in); fault != nil {
 		return *fault
 	}
 	s.mu.Lock()
@@ -58,7 +58,7 @@ func (s *Sim) reply(c *apiCall) apiReply {
 		return bad(230001, "invalid request")
 	}
 	c.uuid = in.UUID
-	if fault := checkContent(in); fault != nil {
+	if fault := s.checkContent(in); fault != nil {
 		return *fault
 	}
 	s.mu.Lock()
@@ -175,7 +175,7 @@ func (s *Sim) patch(c *apiCall) apiReply {
 	case s.Now().Sub(m.At) > cardLife:
 		return bad(230031, "the card is too old")
 	}
-	if fault := checkCard(in.Content); fault != nil {
+	if fault := s.cards.check(in.Content); fault != nil {
 		return *fault
 	}
 	s.revise(m, json.RawMessage(in.Content))

@@ -63,6 +63,7 @@ type Sim struct {
 	tokens   map[string]time.Time
 	faults   []*Fault
 	calls    []Call
+	cards    *cardCheck
 }
 
 // remembered is what a uuid has already done.
@@ -89,6 +90,7 @@ func New(app App) *Sim {
 		app: app, Now: time.Now, changed: make(chan struct{}),
 		people: map[string]Person{}, chats: map[string]Chat{}, byID: map[string]*Message{},
 		byUUID: map[string]remembered{}, tokens: map[string]time.Time{},
+		cards: newCardCheck(),
 	}
 	s.mux = s.routes()
 	return s
