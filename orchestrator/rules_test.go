@@ -121,7 +121,7 @@ func TestResumeRules(t *testing.T) {
 		{"where the list cannot be read the message waits (RV-8)", done + "list lin unknown; say m2 A wang; say m3 A wang", "t1=ended:completed m2=waiting:t1 t1.waiting=m2,m3 A.notices=m2,m3 due=resume:t1,eval:A"},
 		{"the waiting ones are delivered on resume, oldest first (EN-4)", done + "list lin unknown; say m2 A wang; say m3 A wang; list lin yes; resume t1", "t1=active t1.held=m2*,m3 m2=owned:t1"},
 		{"of those that waited only the one that resumed it is never released (EN-1)",
-			done + "list lin unknown; say m2 A wang; say m3 A lin; list lin yes; resume t1; report t1 done", "t1=ended:completed m2=owned m3=queued"},
+			done + "list lin unknown; say m2 A wang; say m3 A lin; list lin yes; resume t1; report t1 done", "t1=ended:completed m2=owned:t1 m3=queued"},
 		{"also when another message resumes (EN-4)", done + "list lin unknown; say m2 A wang; list lin yes; say m3 A wang", "t1.held=m2*,m3*"},
 		{"still not known: it goes on waiting (RV-8)", done + "list lin unknown; say m2 A wang; resume t1", "t1=ended:completed t1.waiting=m2 changes=false"},
 		{"revoked while they wait: to the gate, and no notice (RE-2)", "mode off;" + done + "list lin unknown; say m2 A wang; say m3 A wang@; list lin no; resume t1", "t1.waiting= m2=not_admitted m3=not_admitted A.notices= t1.mandate=revoked"},
