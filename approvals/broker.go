@@ -13,9 +13,14 @@ import (
 	"github.com/gatehouse-bot/gatehouse/gate"
 )
 
-// maxTries bounds how often a transition is tried again from fresh state. Each
-// conflict means that somebody else's commit succeeded.
-const maxTries = 32
+// How often a transition is tried again from fresh state. Each conflict means
+// that somebody else's commit succeeded. A line of history gives up first, so
+// that a storm of clicks that change nothing does not outlast the one that
+// does.
+const (
+	maxTries = 32
+	maxNotes = 8
+)
 
 // BrokerConfig is what a Broker works with. Workspace, Store and Directory are
 // needed; the rest has defaults.
@@ -150,7 +155,11 @@ func (b *Broker) reopen(ctx context.Context, q Question, s Session, r Request) (
 		q, eff, other := Reopen(q, r, s, b.settings, now)
 		return q, eff, other
 	})
-	return AsOf(q, b.now()), false, b.unnoted(ctx, q, err)
+	if err != nil {
+		return q, false, err
+	}
+	q, err = b.timedOut(ctx, q)
+	return q, false, err
 }
 
 // transition is a pure step on one question; changed is false when there is
@@ -159,7 +168,9 @@ type transition func(q Question, now time.Time) (next Question, eff Effects, cha
 
 // change commits a transition, from fresh state as often as the row changed
 // meanwhile, and returns the question as it came to be. The error is
-// ErrConflict only after maxTries; the question is then as it would be.
+// ErrConflict only after maxTries; the question is then as it would be. A mere
+// line of history that loses maxNotes races is left out: who clicks in a storm
+// still gets the verdict, which the line cannot change.
 func (b *Broker) change(ctx context.Context, q Question, step transition) (Question, error) {
 	for try := 1; ; try++ {
 		next, eff, changed := step(q, b.now())
@@ -167,11 +178,14 @@ func (b *Broker) change(ctx context.Context, q Question, step transition) (Quest
 			return next, nil
 		}
 		err := b.commit(ctx, Change{Questions: []Question{next}, Effects: eff})
-		if err == nil {
+		switch {
+		case err == nil:
 			return next, nil
-		}
-		if !errors.Is(err, ErrConflict) || try == maxTries {
+		case !errors.Is(err, ErrConflict), try == maxTries:
 			return next, fmt.Errorf("commit question %s: %w", q.ID, err)
+		case try >= maxNotes && onlyNoted(q, next, eff):
+			b.log.WarnContext(ctx, "note event", "question", q.ID, "err", err)
+			return next, nil
 		}
 		if q, err = b.load(ctx, q.ID); err != nil {
 			return next, err

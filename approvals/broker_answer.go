@@ -2,7 +2,6 @@ package approvals
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -73,7 +72,7 @@ func (b *Broker) refuse(ctx context.Context, q Question, r AnswerRequest, reason
 		q, eff := Refused(q, r.Who, r.Via, reason, now)
 		return q, eff, true
 	})
-	if err = b.unnoted(ctx, q, err); err != nil {
+	if err != nil {
 		return Result{}, err
 	}
 	b.log.InfoContext(ctx, "refuse answer", "question", q.ID, "source", r.Source, "sender", r.Who.ID, "reason", reason)
@@ -88,9 +87,6 @@ func (b *Broker) settle(ctx context.Context, q Question, r AnswerRequest) (Resul
 		res, eff, refusal = Settle(q, given, now)
 		return res.Question, eff, noted(refusal)
 	})
-	if refusal != nil || res.Deduped {
-		err = b.unnoted(ctx, res.Question, err)
-	}
 	if err != nil {
 		return Result{}, err
 	}
@@ -100,14 +96,4 @@ func (b *Broker) settle(ctx context.Context, q Question, r AnswerRequest) (Resul
 		return res, fmt.Errorf("answer question %s: %w", q.ID, refusal)
 	}
 	return res, nil
-}
-
-// unnoted forgives that a line of the row's history lost every race: who
-// clicks in a storm still gets the verdict, which the line cannot change.
-func (b *Broker) unnoted(ctx context.Context, q Question, err error) error {
-	if !errors.Is(err, ErrConflict) {
-		return err
-	}
-	b.log.WarnContext(ctx, "note event", "question", q.ID, "err", err)
-	return nil
 }

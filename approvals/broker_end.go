@@ -18,14 +18,20 @@ func (b *Broker) Expire(ctx context.Context, id ID) error {
 	case err != nil:
 		return err
 	}
-	q, err = b.change(ctx, q, func(q Question, now time.Time) (Question, Effects, bool) {
-		next, eff := Expire(q, now)
-		return next, eff, next.Status != q.Status
-	})
+	q, err = b.timedOut(ctx, q)
 	if err == nil && !q.Status.Terminal() {
 		return fmt.Errorf("expire question %s: %w", id, ErrEarly)
 	}
 	return err
+}
+
+// timedOut stores a time-out that is due, and returns the question as it is
+// then.
+func (b *Broker) timedOut(ctx context.Context, q Question) (Question, error) {
+	return b.change(ctx, q, func(q Question, now time.Time) (Question, Effects, bool) {
+		next, eff := Expire(q, now)
+		return next, eff, next.Status != q.Status
+	})
 }
 
 // Cancel withdraws one question, for its asker (AP-6). A question that came to

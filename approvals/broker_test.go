@@ -435,6 +435,46 @@ func TestBrokerTriesAgain(t *testing.T) {
 	})
 }
 
+// TestAnswersOnTheirWay are caught by the deadline between the look at the
+// clock and the commit, while somebody reads.
+func TestAnswersOnTheirWay(t *testing.T) {
+	t.Parallel()
+	reads := map[string]func(d *desk, q approvals.Question) (approvals.Question, error){
+		"Question": func(d *desk, q approvals.Question) (approvals.Question, error) { return d.Question(t.Context(), q.ID) },
+		"Wait":     func(d *desk, q approvals.Question) (approvals.Question, error) { return d.Wait(t.Context(), q.ID) },
+		"Open": func(d *desk, _ approvals.Question) (approvals.Question, error) {
+			q, _, err := d.Open(t.Context(), ticket(), approval())
+			return q, err
+		},
+	}
+	for name, read := range reads {
+		t.Run("who reads that it timed out is right for ever (DE-1, DE-5): "+name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk()
+			q := d.ask(t, approval())
+			d.store.before = func() {
+				d.now = q.Deadline
+				if got, err := read(d, q); err != nil || got.Outcome != approvals.Unavailable {
+					t.Errorf("%s(…) = %s, %v, want timed out", name, got.Status, err)
+				}
+			}
+			res, err := d.Answer(t.Context(), click(q, li, "approve"))
+			if !errors.Is(err, approvals.ErrClosed) || d.row(t, q.ID).Outcome != approvals.Unavailable {
+				t.Errorf("Answer(…) = %s, %v, want it too late", res.Question.Status, err)
+			}
+		})
+	}
+	t.Run("a time-out that cannot be stored is told to nobody (DE-5, RS-9)", func(t *testing.T) {
+		t.Parallel()
+		d := newDesk()
+		q := d.ask(t, approval())
+		d.now, d.store.fail = q.Deadline, errDown
+		if _, err := d.Question(t.Context(), q.ID); !errors.Is(err, errDown) {
+			t.Errorf("Question(…) = %v, want the cause", err)
+		}
+	})
+}
+
 func TestBrokerWithoutReads(t *testing.T) {
 	t.Parallel()
 	d := newDesk(settings(approvals.Settings{MaxOpen: 5}))

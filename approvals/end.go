@@ -12,8 +12,9 @@ func Expire(q Question, now time.Time) (Question, Effects) {
 	return end(q, StatusTimedOut, Event{Type: EventTimedOut, At: q.Deadline}, now)
 }
 
-// AsOf is the question as any reader sees it at now: timed out once the
-// deadline has come, also where no sweeper has run yet (DE-5).
+// AsOf is the question as a list shows it at now: timed out once the deadline
+// has come, also where no sweeper has run yet (DE-5). Who acts on what is read
+// asks Broker.Question, which stores the time-out first.
 func AsOf(q Question, now time.Time) Question {
 	q, _ = Expire(q, now)
 	return q

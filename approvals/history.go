@@ -34,6 +34,13 @@ func (q Question) has(t EventType) bool {
 	return slices.ContainsFunc(q.Events, func(e Event) bool { return e.Type == t })
 }
 
+// onlyNoted reports whether a step from q to next added nothing but to the
+// history.
+func onlyNoted(q, next Question, eff Effects) bool {
+	next.Events = q.Events
+	return reflect.DeepEqual(q, next) && reflect.DeepEqual(eff, Effects{})
+}
+
 // Refused records that somebody who may not answer tried to. Nothing else
 // changes but a time-out that was due (CA-3, DE-5).
 func Refused(q Question, who gate.Sender, via Via, reason string, now time.Time) (Question, Effects) {

@@ -14,12 +14,16 @@ const (
 
 // Question returns one, as of now: timed out once its deadline has come, also
 // where no sweeper has run yet (DE-5). ErrNotFound.
+//
+// A time-out is stored before it is told. Otherwise an answer that is on its
+// way, or comes to a replica whose clock is behind, could still be stored after
+// somebody has read that it is too late (DE-1).
 func (b *Broker) Question(ctx context.Context, id ID) (Question, error) {
 	q, err := b.load(ctx, id)
 	if err != nil {
 		return Question{}, err
 	}
-	return AsOf(q, b.now()), nil
+	return b.timedOut(ctx, q)
 }
 
 // Wait returns the question once it came to its end, or, with ctx's error, as

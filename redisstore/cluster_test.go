@@ -42,6 +42,7 @@ func TestRS1AClusterOfThree(t *testing.T) {
 		}
 	})
 	t.Run("RS-5 other processes are woken", func(t *testing.T) { wokenByOthers(t, c.URL) })
+	t.Run("of 200 answers exactly one wins (DE-4)", func(t *testing.T) { twoHundredAnswer(t, c.URL) })
 	t.Run("RS-9 a slot that moves under load loses nothing", func(t *testing.T) { slotMoves(t, c) })
 	t.Run("RS-9 a dead node is unavailable quickly, the others serve", func(t *testing.T) { nodeDies(t, c) })
 }
