@@ -14,6 +14,8 @@ const (
 	// ChangeReach is of no message: there is news of where the gateway can
 	// speak, and nothing else.
 	ChangeReach ChangeKind = "reach"
+	// ChangePassed is of no message: the Trigger's Run is green (GH-3).
+	ChangePassed ChangeKind = "passed"
 )
 
 // Change makes an Arrival news of a message that was said before: the one with

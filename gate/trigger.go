@@ -142,6 +142,8 @@ type Trigger struct {
 	// Bundle makes Triggers of one Thread that have the same one a single
 	// candidate (EV-1): a review, or the head commit of CI. "" is none.
 	Bundle string `json:"bundle,omitempty"`
+	// Run is set where CI of a default branch told it (GH-3).
+	Run *Run `json:"run,omitempty"`
 	// ReplayedBy is the operator who forced a recorded delivery to be taken in
 	// again (TR-7), or "".
 	ReplayedBy string `json:"replayed_by,omitempty"`

@@ -46,9 +46,15 @@ func (w *work) arrive(m *Message) {
 	revoked := len(m.Owners) == 0 && w.wakes(m) && w.resume(m, th)
 	// A resume that failed has revoked Mandates: the gate sees what is left (RE-2).
 	m.Standing = w.standing(th)
+	quiet := w.witnessed(m, th)
 	switch {
 	case len(m.Owners) > 0:
 		w.notice(m, th)
+	case quiet != "":
+		w.reject(m, quiet)
+		if reached {
+			m.State = StateDelivered
+		}
 	case w.joins(m, th), w.waitsWith(m, th):
 	default:
 		w.judge(m, th, reached)

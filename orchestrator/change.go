@@ -22,7 +22,7 @@ func Changed(s State, news, of gate.TriggerID, f Facts) Changes {
 		n.spent()
 	case gate.ChangeReach: // its places were dealt with before (EN-5)
 		n.spent()
-	case gate.NoChange:
+	case gate.NoChange, gate.ChangePassed:
 	}
 	return w.done()
 }

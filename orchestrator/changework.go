@@ -27,6 +27,9 @@ type Rereader interface {
 // happens to what the gateway said itself, or to what was taken back before it
 // came.
 func (s *Service) meant(ctx context.Context, a *gate.Arrival) (bool, error) {
+	if a.Change.Kind == gate.ChangePassed {
+		return s.passes(ctx, &a.Trigger)
+	}
 	if len(a.Change.Reach) > 0 { // news of a place counts whatever else it brings
 		return true, nil
 	}
@@ -122,10 +125,10 @@ func (s *Service) reread(ctx context.Context, n *Message, c Claim) (there bool, 
 		return false, nil
 	}
 	now, there, err := from.Reread(ctx, n.Trigger)
-	var refusal *gate.SendError
+	reason, never := dropped(err)
 	switch {
-	case errors.As(err, &refusal) && refusal.Class == gate.SendDropped:
-		s.Log.WarnContext(ctx, "edit not read back", "source", n.Source, "trigger", n.ID, "reason", refusal.Reason)
+	case never:
+		s.Log.WarnContext(ctx, "edit not read back", "source", n.Source, "trigger", n.ID, "reason", reason)
 		return false, nil
 	case err != nil:
 		return false, fmt.Errorf("read trigger %s back: %w", n.ID, err)

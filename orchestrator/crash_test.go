@@ -89,7 +89,9 @@ type tale struct {
 	script []orchestrator.ScriptStep
 	// bounds are the executor's; one that is remote works from outside.
 	bounds orchestrator.Bounds
-	play   func(*mortals)
+	// arrange, if set, prepares each process.
+	arrange func(*house)
+	play    func(*mortals)
 	// said is what must have been said, each once; %[1]s is the Ticket's short
 	// id, %[2]s that of the one before it. What begins with ? may have been.
 	said []string
@@ -321,6 +323,26 @@ var tales = []tale{
 		},
 	},
 	{
+		name: "CI fails twice, and is green", writes: 12, arrange: watchesCI,
+		script: []orchestrator.ScriptStep{{Done: "fixed"}},
+		play: func(m *mortals) {
+			for i, run := range []gate.Run{red("h1"), red("h2"), {Workflow: "build", Name: "Build", Head: "h2", Branch: "main"}} {
+				m.until("the run is taken", func() bool { return m.next().ciTold(fmt.Sprint("run-", i), run) == nil })
+				m.until("the run is looked at", func() bool { m.next().settle(); return !strings.Contains(m.next().states(), "received") })
+				m.ended()
+			}
+			m.until("it is green", func() bool { m.next().settle(); return redOf(m.t, m.mem) == "" })
+		},
+		said: []string{"reply Accepted `%[1]s`: the build failed at h1", "reply fixed"},
+		check: func(t *testing.T, s orchestrator.Store) {
+			t.Helper()
+			once(2, 1, orchestrator.EndCompleted, gate.MandateActive)(t, s)
+			if r := redOf(t, s); r != "" {
+				t.Errorf("GH-3: %s is red; want the incident closed", r)
+			}
+		},
+	},
+	{
 		name: "a stranger who is refused", writes: 4,
 		play: func(m *mortals) {
 			m.say(words{from: stranger, text: "one", mention: true, id: "om_1"})
@@ -446,6 +468,9 @@ func (m *mortals) next() *house {
 func (m *mortals) newHouse(store orchestrator.Store) *house {
 	h := newHouseOver(m.t, store, m.out, m.ids, m.tale.script...).bounded(m.tale.bounds)
 	h.svc.Opener = ourIssue{}
+	if m.tale.arrange != nil {
+		m.tale.arrange(h)
+	}
 	if m.tale.bounds.Remote {
 		delete(h.runner.Executors, "default")
 	}

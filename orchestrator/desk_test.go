@@ -27,6 +27,7 @@ import (
 //	turn t1 · ack t1 m1 · reply t1 [m1] · back t1 m1 · report t1 done [final] [upto=2] · idle t1 [upto=2]
 //	ask t1 q1 [clarification] · answer t1 q1
 //	edit m1 m9 lin@ [text] [adds] [at=1h] · recall m1 m9   m9 is the row that brings the news
+//	red m1 A [w=lint] [head=h2] [top=h3] [ago=1m] [by=op] · green m1 A … · swept A [w=lint] [ago=1m]   runs of build on h1
 //	lost A [ago=1m] · found A [ago=1m] · look t1
 //	list lin yes|no|unknown · source on|off|gone · receive all|mentions|off · mode auto · policy · follow-ups listed
 //	cell explicit|inferred · refusal none|reply · late-after 2h · later 11m · follow t1 B · forget m1 · bound
@@ -117,6 +118,8 @@ func (d *desk) line(w []string) {
 		bound(&d.f, 1)
 	case "lost", "found":
 		d.reached(w[0] == "lost", arg[0], opt)
+	case "red", "green", "swept":
+		d.ci(w[0], arg, opt)
 	case "look":
 		d.move(move{kind: mvLook, ticket: tk})
 	case "halt":
@@ -611,6 +614,10 @@ func (d *desk) lookThread(id gate.ThreadID, field string) string {
 		return list(th.Tickets, func(k orchestrator.ThreadTicket) string { return string(k.Ticket) + ":" + string(k.Kind) })
 	case "latest":
 		return string(th.Latest.Outcome)
+	case "red":
+		return list(th.Red(d.f.Now), func(r gate.Run) string { return r.Workflow + "/" + r.Head })
+	case "incidents":
+		return list(th.Incidents, func(in orchestrator.Incident) string { return in.Run.Workflow + "/" + join2(in.Triggers) })
 	case "attention":
 		return strconv.FormatBool(th.Attention(d.f.Now))
 	}

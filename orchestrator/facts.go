@@ -55,6 +55,8 @@ type Settings struct {
 	LateAfter time.Duration
 	// DedupeLife: what is older counts as a duplicate (TR-6).
 	DedupeLife time.Duration
+	// CISweep is how often red branches are looked at; 0: every 5 min (GH-3).
+	CISweep time.Duration
 	// ApprovalsChat is where questions are asked whose own conversation cannot
 	// be reached (EN-5, CA-1); the zero value: nowhere.
 	ApprovalsChat Chatroom

@@ -155,6 +155,8 @@ func (s *Service) Handlers() map[approvals.DueKind]Handler {
 		DueEvalDeadline:       s.HandleEvalDeadline,
 		DueReread:             s.HandleReread,
 		DueReach:              s.HandleReach,
+		DueWitness:            s.HandleWitness,
+		DueIncidents:          s.HandleIncidents,
 		approvals.DueDeadline: s.HandleDeadline,
 		approvals.DueSettled:  s.HandleSettled,
 		approvals.DueLate:     s.HandleLate,

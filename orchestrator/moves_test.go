@@ -34,6 +34,8 @@ const (
 	mvChanged moveKind = "Changed"
 	mvReached moveKind = "Reached"
 	mvLook    moveKind = "LookAround"
+	mvWitness moveKind = "Witnessed"
+	mvSwept   moveKind = "Swept"
 )
 
 // move is one call of a transition.
@@ -52,6 +54,7 @@ type move struct {
 	decided  []orchestrator.Decision
 	reach    gate.Reached
 	at       time.Time
+	runs     []gate.Run // mvSwept: what was found green
 }
 
 func (m move) String() string {
@@ -74,6 +77,10 @@ func (m move) String() string {
 		return fmt.Sprintf("Perform(%s, %s%s %s upto %d)", m.ticket, m.cmd.Verb, on, m.cmd.Kind, m.cmd.Upto)
 	case mvExpire, mvFail, mvReturn, mvAgain, mvDismiss:
 		return fmt.Sprintf("%s(%s)", m.kind, m.thread)
+	case mvWitness:
+		return fmt.Sprintf("Witnessed(%s)", m.message)
+	case mvSwept:
+		return fmt.Sprintf("Swept(%s)", m.thread)
 	case mvToEval:
 		return fmt.Sprintf("SendToEval(%s)", m.message)
 	case mvReached:
@@ -98,6 +105,10 @@ func (m move) run(s orchestrator.State, f orchestrator.Facts) (c orchestrator.Ch
 		c = orchestrator.Changed(s, m.message, m.of, f)
 	case mvReached:
 		c = orchestrator.Reached(s, []gate.Reached{m.reach}, m.at, f)
+	case mvWitness:
+		c = orchestrator.Witnessed(s, m.message, f)
+	case mvSwept:
+		c = orchestrator.Swept(s, m.thread, m.runs, f)
 	case mvLook:
 		c = orchestrator.LookAround(s, m.ticket, f)
 	case mvForm:

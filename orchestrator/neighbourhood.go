@@ -55,6 +55,9 @@ func (s *State) neighbours() Want {
 		w.Messages = append(w.Messages, t.Companions...)
 		w.Messages = append(w.Messages, t.Notices...)
 		w.Evals = append(w.Evals, t.Eval)
+		for i := range t.Incidents {
+			w.Messages = append(w.Messages, t.Incidents[i].Triggers...)
+		}
 		for _, k := range t.Tickets {
 			w.Tickets = append(w.Tickets, k.Ticket)
 		}

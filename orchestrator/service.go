@@ -40,6 +40,9 @@ type ServiceConfig struct {
 	Contexts map[gate.SourceID]Context
 	// Rereaders read edited messages back, by Source (TR-4). Optional.
 	Rereaders map[gate.SourceID]Rereader
+	// Witnesses look at CI, by Source (GH-3). Without one what CI tells is taken
+	// as it is.
+	Witnesses map[gate.SourceID]Witness
 	Now       func() time.Time
 	// NewID returns a fresh id with that prefix, growing with time.
 	NewID func(prefix string) string
@@ -201,6 +204,9 @@ func (s *Service) Arrive(ctx context.Context, id gate.TriggerID, c Claim) error 
 		return fmt.Errorf("load trigger %s: %w", id, err)
 	}
 	m := st.Messages[id]
+	if m.Run != nil && m.Run.Top == "" {
+		return s.arriveUnseen(ctx, &m, c)
+	}
 	if m.Change.Kind != gate.NoChange {
 		return s.arriveChange(ctx, &m, c)
 	}

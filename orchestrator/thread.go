@@ -37,6 +37,8 @@ type Thread struct {
 	// Eval is the one under way, or "" (EV-1).
 	Eval    gate.EvalID    `json:"eval,omitempty"`
 	Tickets []ThreadTicket `json:"tickets,omitempty"`
+	// Incidents are of the CI of a default branch (GH-3).
+	Incidents []Incident `json:"incidents,omitempty"`
 	// Latest is the latest Decision on the Thread.
 	Latest       *Decision `json:"latest_decision,omitempty"`
 	LastActivity time.Time `json:"last_activity"`

@@ -102,6 +102,10 @@ func (t *Thread) clone() *Thread {
 	c := *t
 	c.Queue, c.Companions = slices.Clone(t.Queue), slices.Clone(t.Companions)
 	c.Notices, c.Tickets = slices.Clone(t.Notices), slices.Clone(t.Tickets)
+	c.Incidents = slices.Clone(t.Incidents)
+	for i := range c.Incidents {
+		c.Incidents[i].Triggers = slices.Clone(c.Incidents[i].Triggers)
+	}
 	return &c
 }
 

@@ -43,6 +43,8 @@ func everything() orchestrator.Changes {
 	tk.End = &orchestrator.End{Reason: orchestrator.EndStopped, By: "ou_1", At: at}
 	msg := orchestrator.Message{Trigger: trigger("trg_1", "th_1"), State: orchestrator.StateQueued, Standing: gate.Own}
 	msg.Bundle, msg.With, msg.Rode, msg.Until = "review:7", "trg_2", []gate.TriggerID{"trg_3"}, at
+	msg.Run = &gate.Run{Workflow: "build", Name: "Build", Branch: "main", Head: "h1", ID: 7, Began: at, Failed: true, Top: "h1"}
+	th.Incidents = []orchestrator.Incident{{Run: *msg.Run, Opened: at, Triggers: []gate.TriggerID{"trg_1"}}}
 	msg.Admission.Verdict = gate.Verdict{Strength: gate.Explicit, Basis: gate.Basis{Kind: gate.TableCell, Row: "direct", Cell: gate.UnlistedAddressed}}
 	return orchestrator.Changes{
 		Threads: []orchestrator.Thread{th}, Tickets: []orchestrator.Ticket{tk}, Messages: []orchestrator.Message{msg},
