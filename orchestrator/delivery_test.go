@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gatehouse-bot/gatehouse/approvals"
 	"github.com/gatehouse-bot/gatehouse/orchestrator"
 )
 
@@ -42,6 +43,44 @@ func TestFailedDelivery(t *testing.T) {
 			}
 			if n, err := h.store.Tallied(t.Context(), orchestrator.Counts{Set: "turns/default"}); err != nil || n[0] != 1 {
 				t.Errorf("%v places are taken, %v; want one", n, err)
+			}
+		})
+	})
+}
+
+// slowly is an Echo whose question is answered while it is about to leave.
+type slowly struct {
+	orchestrator.Echo
+	leaving func()
+}
+
+func (s slowly) Turn(ctx context.Context, t orchestrator.Turn) error {
+	err := s.Echo.Turn(ctx, t)
+	s.leaving()
+	return err
+}
+
+func TestAnswerMeetsTheEndOfATurn(t *testing.T) {
+	t.Parallel()
+	t.Run("an answer that comes when the turn that saw its question open is about to end is not lost (DE-10, AP-7)", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			h := newHouse(t)
+			h.runner.Executors["default"] = slowly{orchestrator.Echo{Script: approvalScript(), Refused: "not approved"}, func() {
+				if list, _ := h.store.OpenQuestions(t.Context(), approvals.SessionID(h.ticket().ID)); len(list) > 0 {
+					time.Sleep(time.Second) // the card is sent
+					synctest.Wait()
+					if err := h.click(); err != nil {
+						t.Errorf("click: %v", err)
+					}
+				}
+			}}
+			h.run()
+			h.say(words{from: listed, text: "1.4.2", mention: true})
+			h.settle()
+			h.settle()
+			if tk := h.ticket(); tk.Active() || tk.End.Reason != orchestrator.EndCompleted {
+				t.Errorf("ticket is %s, %+v; want completed", tk.State, tk.End)
 			}
 		})
 	})

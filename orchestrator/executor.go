@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/gatehouse-bot/gatehouse/approvals"
@@ -28,8 +31,11 @@ type Turn struct {
 	Inputs []TurnInput
 	// Act does an action (Service.Act).
 	Act func(ctx context.Context, cmd Command) (Performed, error)
-	// Question returns the latest state of a question that was asked.
+	// Question returns the latest state of a question that was asked. A turn
+	// that saw one open, and returns, waits for its answer.
 	Question func(ctx context.Context, id approvals.ID) (approvals.Question, error)
+	// open are the questions that the turn saw open when it looked last.
+	open *questionSet
 }
 
 // Executor is an agent in this process that does Tickets' work. Turn returns
@@ -108,8 +114,8 @@ func (s *Service) askBudget(ctx context.Context, t Ticket) error {
 	return err
 }
 
-// turn opens the turn, if it may, runs the Executor, and ends the turn unless a
-// question is open: then it stays open until the answer comes (AP-7, DE-10).
+// turn opens the turn, if it may, runs the Executor, and ends the turn unless it
+// waits for an answer: then it stays open until that comes (AP-7, DE-10).
 func (r *Runner) turn(ctx context.Context, id gate.TicketID, ex Executor) (opened bool, err error) {
 	_, t, err := r.Service.take(ctx, id)
 	if err != nil || !t.works() {
@@ -133,7 +139,7 @@ func (r *Runner) run(ctx context.Context, id gate.TicketID, ex Executor) error {
 	switch {
 	case err != nil || !t.Active():
 		return err
-	case asking:
+	case asking || turn.open.some(): // the answer may have come when it was leaving
 		return s.park(ctx, id, turn.Ticket.Delivered)
 	}
 	_, err = s.Act(ctx, id, Command{Verb: VerbTurnEnd, Upto: turn.Ticket.Delivered})
@@ -170,8 +176,7 @@ func (s *Service) turnInputs(ctx context.Context, id gate.TicketID) (Turn, error
 	if err != nil {
 		return Turn{}, fmt.Errorf("load inputs of %s: %w", id, err)
 	}
-	turn := Turn{Ticket: t, Question: s.Store.Question}
-	turn.Act = func(ctx context.Context, cmd Command) (Performed, error) { return s.Act(ctx, id, cmd) }
+	turn := s.newTurn(t)
 	for _, in := range inputs {
 		if in.Seq > t.Delivered {
 			break
@@ -184,6 +189,39 @@ func (s *Service) turnInputs(ctx context.Context, id gate.TicketID) (Turn, error
 	}
 	turn.Inputs = s.surround(&t, t.kept(turn.Inputs))
 	return turn, nil
+}
+
+// newTurn is a turn that remembers which questions it saw open.
+func (s *Service) newTurn(t Ticket) Turn {
+	turn := Turn{Ticket: t, open: &questionSet{}}
+	turn.Act = func(ctx context.Context, cmd Command) (Performed, error) { return s.Act(ctx, t.ID, cmd) }
+	turn.Question = func(ctx context.Context, id approvals.ID) (approvals.Question, error) {
+		q, err := s.Store.Question(ctx, id)
+		turn.open.put(id, err == nil && !q.Status.Terminal())
+		return q, err
+	}
+	return turn
+}
+
+// questionSet is a set of questions that several goroutines may use.
+type questionSet struct {
+	mu  sync.Mutex
+	ids map[approvals.ID]bool
+}
+
+func (s *questionSet) put(id approvals.ID, in bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ids == nil {
+		s.ids = map[approvals.ID]bool{}
+	}
+	s.ids[id] = in
+}
+
+func (s *questionSet) some() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Contains(slices.Collect(maps.Values(s.ids)), true)
 }
 
 // resolve reads the row that an Input points to.
