@@ -117,7 +117,7 @@ func (w *work) deliver(m *Message, th *Thread) (reached bool) {
 // ownable: a person's message, and where follow_ups is "listed", a listed
 // person's (SU-2).
 func (w *work) ownable(m *Message) bool {
-	if false {
+	if m.Sender.Kind != gate.Person {
 		return false
 	}
 	src := w.Sources[m.Source]
