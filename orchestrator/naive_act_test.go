@@ -126,8 +126,8 @@ func (w *naive) act(t *naiveTicket, a naiveAct) {
 	if t.upto == 0 {
 		t.upto = t.delivered
 	}
+	before, acted := t.activeAt, t.actedAt
 	t.actedAt = w.now
-	before := t.activeAt
 	t.activeAt = w.now
 	upto := a.upto
 	if upto == 0 {
@@ -141,7 +141,7 @@ func (w *naive) act(t *naiveTicket, a naiveAct) {
 		}
 	case orchestrator.VerbHandBack:
 		if !w.handBack(t, a) {
-			t.activeAt = before // HB-4
+			t.activeAt, t.actedAt = before, acted // HB-4
 		}
 	case orchestrator.VerbReport:
 		t.covered = max(t.covered, upto)
@@ -170,10 +170,10 @@ func (w *naive) act(t *naiveTicket, a naiveAct) {
 			t.context = append(t.context, a.thread)
 			break
 		}
-		t.activeAt = before
+		t.activeAt, t.actedAt = before, acted
 	case orchestrator.VerbUnfollow:
 		if !slices.Contains(t.own, a.thread) && !slices.Contains(t.context, a.thread) {
-			t.activeAt = before
+			t.activeAt, t.actedAt = before, acted
 		}
 		t.context = slices.DeleteFunc(t.context, func(x string) bool { return x == a.thread })
 		t.own = slices.DeleteFunc(t.own, func(x string) bool { return x == a.thread })

@@ -96,9 +96,8 @@ func Perform(s State, id gate.TicketID, cmd Command, f Facts) (Changes, Performe
 	if p.Error != nil {
 		return Changes{}, p
 	}
-	t.ActedAt = w.Now
 	if p.Note == "" {
-		t.ActiveAt = w.Now
+		t.ActedAt, t.ActiveAt = w.Now, w.Now
 	}
 	if cmd.Key != "" {
 		result, _ := json.Marshal(p)

@@ -138,16 +138,3 @@ func TestAttention(t *testing.T) {
 		})
 	}
 }
-
-func TestSignOfLife(t *testing.T) {
-	t.Parallel()
-	t.Run("an action without an effect is a sign of life all the same (page 04)", func(t *testing.T) {
-		t.Parallel()
-		d := newDesk(t)
-		d.play("say m1 A lin@; eval A; accept m1; turn t1; later 20m")
-		c, p := orchestrator.Perform(d.s, "t1", orchestrator.Command{Verb: orchestrator.VerbUnfollow, Thread: "B"}, d.f)
-		if !p.OK || p.Note == "" || len(c.Tickets) != 1 || !c.Tickets[0].ActedAt.Equal(d.f.Now) {
-			t.Errorf("Perform = %+v, want it allowed without an effect, and ActedAt %s", p, d.f.Now)
-		}
-	})
-}
