@@ -132,6 +132,9 @@ type Ticket struct {
 	// Checked counts the pauses of its Source that had ended when its Mandate
 	// was last looked at (RE-3).
 	Checked int `json:"checked,omitempty"`
+	// Approvals is the session's own policy, as last recorded; "": the
+	// configuration's (AP-3).
+	Approvals approvals.Policy `json:"approvals,omitempty"`
 	// Spent is what it used of its budget (EX-5).
 	Spent     Spent     `json:"spent,omitzero"`
 	CreatedAt time.Time `json:"created_at"`
