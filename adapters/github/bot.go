@@ -64,6 +64,14 @@ func (b *Bot) Identity(ctx context.Context) (Identity, error) {
 	return id, nil
 }
 
+// self is the own account, asked for where it is not known yet.
+func (b *Bot) self(ctx context.Context) (Identity, error) {
+	if id := b.identity.Load(); id != nil {
+		return *id, nil
+	}
+	return b.Identity(ctx)
+}
+
 // recent remembers the last comments by the Outgoing that they are, up to a
 // limit.
 type recent struct {

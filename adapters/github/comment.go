@@ -110,17 +110,13 @@ const (
 // find looks for the comments of an Outgoing: by the mark at their end, and
 // only among our own, since anybody can copy a mark (facts E3).
 func (s *Sender) find(ctx context.Context, c *conn, to target, out gate.Outgoing) (map[string]gate.Sent, error) {
-	own := s.bot.ID()
-	if own == 0 {
-		id, err := s.bot.Identity(ctx)
-		if err != nil {
-			return nil, err
-		}
-		own = id.ID
+	me, err := s.bot.self(ctx)
+	if err != nil {
+		return nil, err
 	}
 	found := map[string]gate.Sent{}
 	see := func(kind object, id int64, by *gh.User, body string) {
-		if i := strings.LastIndex(body, markHead); i >= 0 && by.GetID() == own {
+		if i := strings.LastIndex(body, markHead); i >= 0 && by.GetID() == me.ID {
 			found[strings.TrimSpace(body[i:])] = sentAs(to, kind, id)
 		}
 	}

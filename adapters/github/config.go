@@ -32,8 +32,21 @@ type Config struct {
 	// Repos are patterns of owner/repo, where * stands for any part of a name;
 	// case does not matter.
 	Repos []string
+	// CI is what of CI counts, where the scope is received (GH-3).
+	CI CI
 	// RequestTimeout bounds one API call. 0: 10 s.
 	RequestTimeout time.Duration
+}
+
+// CI says which runs of a default branch count (GH-3).
+type CI struct {
+	// Events are what may have started a workflow. Empty: push.
+	Events []string
+	// Contexts are the statuses that count; others are none of ours.
+	Contexts []string
+	// ToIssue: replies go to an issue that is opened for the commit; else they
+	// are comments on the commit.
+	ToIssue bool
 }
 
 // Auth is how the gateway signs in: as an App (AppID and PrivateKey, a PEM), or
@@ -153,6 +166,13 @@ func (c Config) baseURL() string {
 		return githubURL
 	}
 	return c.BaseURL
+}
+
+func (c Config) ciEvents() []string {
+	if len(c.CI.Events) == 0 {
+		return []string{"push"}
+	}
+	return c.CI.Events
 }
 
 func (c Config) requestTimeout() time.Duration {

@@ -36,8 +36,8 @@ type payload struct {
 
 	WorkflowRun *run   `json:"workflow_run"`
 	CheckSuite  *run   `json:"check_suite"`
-	Ref         string `json:"ref"`   // push
-	State       string `json:"state"` // status
+	Ref         string `json:"ref"` // push
+	status
 }
 
 type repository struct {
@@ -97,14 +97,53 @@ type review struct {
 
 // run is a workflow run or a check suite.
 type run struct {
-	HeadBranch   string `json:"head_branch"`
-	Conclusion   string `json:"conclusion"`
+	ID             int64      `json:"id"`
+	Name           string     `json:"name"`
+	WorkflowID     int64      `json:"workflow_id"`
+	Attempt        int64      `json:"run_attempt"`
+	Event          string     `json:"event"`
+	HeadBranch     string     `json:"head_branch"`
+	HeadSHA        string     `json:"head_sha"`
+	HeadRepository repository `json:"head_repository"`
+	HeadCommit     struct {
+		Message string `json:"message"`
+	} `json:"head_commit"`
+	Conclusion   string    `json:"conclusion"`
+	URL          string    `json:"html_url"`
+	StartedAt    timestamp `json:"run_started_at"`
+	CreatedAt    timestamp `json:"created_at"`
+	UpdatedAt    timestamp `json:"updated_at"`
 	PullRequests []struct {
 		Number int64 `json:"number"`
 	} `json:"pull_requests"`
 	App struct {
+		ID   int64  `json:"id"`
 		Slug string `json:"slug"`
+		Name string `json:"name"`
 	} `json:"app"`
+}
+
+// status is what an older integration says of a commit; it stands at the top of
+// its event.
+type status struct {
+	StatusID    int64     `json:"id"`
+	SHA         string    `json:"sha"`
+	State       string    `json:"state"`
+	Context     string    `json:"context"`
+	Description string    `json:"description"`
+	TargetURL   string    `json:"target_url"`
+	UpdatedAt   timestamp `json:"updated_at"`
+	Commit      struct {
+		Commit struct {
+			Message string `json:"message"`
+		} `json:"commit"`
+	} `json:"commit"`
+	Branches []struct {
+		Name   string `json:"name"`
+		Commit struct {
+			SHA string `json:"sha"`
+		} `json:"commit"`
+	} `json:"branches"`
 }
 
 type changes struct {

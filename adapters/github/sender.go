@@ -37,7 +37,7 @@ const ReasonNoQuestions = "questions on GitHub are not built yet"
 // GitHub's limits it says when to come back and does not wait.
 //
 // A reply goes where the message was: into the review thread of Place.Topic,
-// onto the commit that Place.Root names, else into the conversation of that
+// onto the commit that Place.Root names or into the issue of its report, else into the conversation of that
 // number. A reaction goes on out.Message; a review, which takes none, shows it
 // on its pull request. Questions are not asked here yet: they are dropped, and
 // so reach nobody.
@@ -73,6 +73,8 @@ type target struct {
 	sha    string
 	// topic is the top comment of a review thread, or 0.
 	topic int64
+	// report is the commit whose report's issue it is, still without a number.
+	report string
 }
 
 func targetOf(p gate.Place) (target, error) {
@@ -81,6 +83,10 @@ func targetOf(p gate.Place) (target, error) {
 		return target{}, dropped("the place names no repository")
 	}
 	t := target{repo: r}
+	if p.Root == reportRoot && validSHA(p.Topic) {
+		t.report = p.Topic
+		return t, nil
+	}
 	if validSHA(p.Root) {
 		t.sha = p.Root
 		return t, nil
@@ -116,6 +122,11 @@ func (s *Sender) reply(ctx context.Context, out gate.Outgoing) (gate.Sent, error
 		return gate.Sent{}, err
 	}
 	defer leave()
+	if to.report != "" {
+		if to.number, err = s.reportIssue(ctx, c, to); err != nil {
+			return gate.Sent{}, err
+		}
+	}
 	sent, err := s.post(ctx, c, to, out, bodies)
 	s.forgetLost(c, to, err)
 	if to.topic != 0 && gone(err, out.Attempts) {

@@ -22,6 +22,8 @@ type plug struct {
 	rereader orchestrator.Rereader
 	// around reads what was said near a message.
 	around orchestrator.Context
+	// witness looks at CI; nil where there is none.
+	witness orchestrator.Witness
 	// identify asks the platform who the bot is, and returns its name.
 	identify func(context.Context) (string, error)
 	// read makes an arrival of a recorded body, or says why it is none.
@@ -104,7 +106,7 @@ func (g *gateway) plugGitHub(s *config.Source, src *gate.Source) (plug, error) {
 	handler := github.NewHandler(bot, func() gate.Source { return *src }, intake{g}, g.log)
 	handler.Count = func(r github.Reason) { g.count.ignored.WithLabelValues(string(s.ID), string(r)).Inc() }
 	return plug{
-		webhook: handler, sender: github.NewSender(bot, g.log), around: github.NewSurrounder(bot),
+		webhook: handler, sender: github.NewSender(bot, g.log), around: github.NewSurrounder(bot), witness: github.NewWitness(bot),
 		read:  func(event string, body []byte) reading { return githubReading(handler.Read(event, body)) },
 		known: func() bool { return bot.ID() != 0 },
 		opened: func(ctx context.Context, url string) (orchestrator.Opened, bool, error) {
@@ -127,6 +129,7 @@ func githubConfig(cfg *config.Config, s *config.Source) github.Config {
 	c := github.Config{
 		ID: s.ID, Workspace: cfg.Workspace, BaseURL: s.BaseURL, Login: h.Login, Repos: h.Receive.Repos,
 		Auth: github.Auth{AppID: int64(h.Auth.AppID), PrivateKey: h.Auth.PrivateKey.Reveal(), Token: h.Auth.Token.Reveal()},
+		CI:   github.CI{Events: h.Receive.CIEvents, Contexts: h.Receive.StatusContexts, ToIssue: h.CIReportTo == config.ReportToIssue},
 	}
 	for _, secret := range h.WebhookSecrets {
 		c.WebhookSecrets = append(c.WebhookSecrets, secret.Reveal())

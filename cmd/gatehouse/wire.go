@@ -64,6 +64,7 @@ func wire(cfg *config.Config, store opened, log *slog.Logger, driver func(orches
 		Store: store, Asker: g.broker, Directory: lists, Links: links, Opener: g, Sources: sources,
 		Settings: orchestratorSettings(cfg), Now: time.Now, NewID: newID, Log: log,
 		Rereaders: map[gate.SourceID]orchestrator.Rereader{}, Contexts: map[gate.SourceID]orchestrator.Context{},
+		Witnesses: map[gate.SourceID]orchestrator.Witness{},
 	})
 	g.health = newHealth(g)
 
@@ -76,6 +77,9 @@ func wire(cfg *config.Config, store opened, log *slog.Logger, driver func(orches
 		}
 		g.plugs[s.ID], senders[s.ID] = p, countedSender{p.sender, count}
 		g.service.Contexts[s.ID] = p.around
+		if p.witness != nil {
+			g.service.Witnesses[s.ID] = p.witness
+		}
 		if p.rereader != nil {
 			g.service.Rereaders[s.ID] = p.rereader
 		}

@@ -32,6 +32,8 @@ type apiReply struct {
 	next int
 	// last is the number of the last page, where there is a next.
 	last int
+	// location is where a redirect goes.
+	location string
 }
 
 func bad(status int, message string) apiReply {
@@ -116,6 +118,18 @@ func (s *Sim) route(c *apiCall) (name string, do func(*apiCall) apiReply) {
 		return "installation", s.installation
 	case p[len(p)-1] == "reactions" && post:
 		return "react", s.react
+	case c.is("repos/*/*/issues") && post:
+		return "open", s.createIssue
+	case c.is("repos/*/*/issues"):
+		return "issues", s.issueList
+	case c.is("repos/*/*/branches/*"):
+		return "branch", s.branch
+	case c.is("repos/*/*/actions/runs/*/jobs"):
+		return "jobs", s.jobs
+	case c.is("repos/*/*/actions/jobs/*/logs"):
+		return "log", s.jobLog
+	case c.is("repos/*/*/actions/workflows/*/runs"):
+		return "runs", s.workflowRuns
 	case c.is("repos/*/*/issues/*/comments") && post:
 		return "comment", s.createComment
 	case c.is("repos/*/*/commits/*/comments") && post:
@@ -163,6 +177,9 @@ func (s *Sim) headers(w http.ResponseWriter, r *http.Request, out apiReply) {
 	h.Set("X-RateLimit-Remaining", strconv.Itoa(rateLimit-1))
 	h.Set("X-RateLimit-Reset", strconv.FormatInt(s.Now().Add(time.Hour).Unix(), 10))
 	h.Set("X-RateLimit-Resource", "core")
+	if out.location != "" {
+		h.Set("Location", out.location)
+	}
 	if out.next > 0 {
 		h.Set("Link", pageLink(r, out.next, "next")+", "+pageLink(r, out.last, "last"))
 	}

@@ -119,6 +119,9 @@ type Sim struct {
 	tokens    map[string]time.Time // of the installation
 	installed int64
 	suspended bool // the installation is
+	heads     map[int64]string
+	runs      []*Run
+	logs      string
 	faults    []*Fault
 	calls     []Call
 }
@@ -138,7 +141,7 @@ func New(app App) *Sim {
 	fill(&app.Token, "sim-account-token-0000000000000")
 	return &Sim{
 		app: app, Now: time.Now, changed: make(chan struct{}), ids: 1000, installed: 77,
-		accounts: map[string]Account{}, repos: map[string]Repo{}, tokens: map[string]time.Time{}, commits: map[string]obj{},
+		accounts: map[string]Account{}, repos: map[string]Repo{}, tokens: map[string]time.Time{}, commits: map[string]obj{}, heads: map[int64]string{},
 		key: sync.OnceValue(func() *rsa.PrivateKey {
 			key, err := rsa.GenerateKey(rand.Reader, 1024) // small, so that it is quick to make
 			if err != nil {

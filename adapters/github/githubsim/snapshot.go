@@ -5,7 +5,7 @@ import "slices"
 // Call is an API call that came in, in the order in which it was answered.
 type Call struct {
 	// Name is app, installations, installation, token, me, user, comment,
-	// review_reply, commit_comment, list, get, issue, commit, graphql, react
+	// open, issues, branch, jobs, log, runs, review_reply, commit_comment, list, get, issue, commit, graphql, react
 	// or unknown.
 	Name   string
 	Method string

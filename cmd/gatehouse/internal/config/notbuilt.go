@@ -32,7 +32,6 @@ var notBuilt = []unbuilt{
 	{"policy.sources.*.allow[]", lookup},
 	{"policy.sources.*.bots[]", lookup},
 	{"redeliver.interval", notDuration(5 * time.Minute)},
-	{"sources.*.receive.ci", oneOf("all")},
 	{"sources.*.receive.addressing_labels", notEmpty},
 	{"sources.*.transport", oneOf("websocket")},
 }
