@@ -43,6 +43,16 @@ func WithinLimits(v Verdict, listed Membership, lim Limits, u Usage) Verdict {
 	return v
 }
 
+// TicketLeft returns v, or a refusal when a person who is not listed has as many
+// active Tickets as they may: what was admitted while there were fewer is
+// counted again where it would start one (AD-13, AD-14).
+func TicketLeft(v Verdict, listed Membership, lim Limits, u Usage) Verdict {
+	if listed == Yes || !v.ofPerson() || u.ActiveOfRequester < lim.orDefaults().ActivePerRequester {
+		return v
+	}
+	return Verdict{Rule: "AD-13", Reason: ReasonActiveTickets}
+}
+
 // ofPerson reports whether a person's message got the Verdict.
 func (v Verdict) ofPerson() bool {
 	return v.Basis.Kind != BotList && v.Basis.Row != CI

@@ -70,3 +70,37 @@ func TestDefaultLimits(t *testing.T) {
 		t.Errorf("AD-13 DefaultLimits() = %+v, want %+v", got, want)
 	}
 }
+
+func TestTicketLeft(t *testing.T) {
+	t.Parallel()
+	asks := gate.Verdict{Strength: gate.Explicit, Basis: gate.Basis{Kind: gate.TableCell, Row: gate.OtherChats, Cell: gate.UnlistedAddressed}}
+	bot := gate.Verdict{Strength: gate.Inferred, Basis: gate.Basis{Kind: gate.BotList}}
+	for _, r := range []struct {
+		name   string
+		v      gate.Verdict
+		listed gate.Membership
+		lim    gate.Limits
+		active int
+		want   bool
+	}{
+		{"AD-13 one more is left", asks, gate.No, gate.Limits{}, 2, true},
+		{"AD-13 none is left", asks, gate.No, gate.Limits{}, 3, false},
+		{"AD-13 the Policy's own number", asks, gate.No, gate.Limits{ActivePerRequester: 1}, 1, false},
+		{"AD-13 whom a list does not tell is not listed", asks, gate.Unknown, gate.Limits{}, 3, false},
+		{"AD-13 a listed person has as many as they like", asks, gate.Yes, gate.Limits{}, 9, true},
+		{"AD-13 a bot of the list is not people", bot, gate.No, gate.Limits{}, 9, true},
+	} {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			want := r.v
+			if !r.want {
+				want = gate.Verdict{Rule: "AD-13", Reason: gate.ReasonActiveTickets}
+			}
+			// The hours do not count: the message itself is in them.
+			u := gate.Usage{SenderHour: 99, ScopeHour: 99, WaitingInScope: 999, ActiveOfRequester: r.active}
+			if got := gate.TicketLeft(r.v, r.listed, r.lim, u); got != want {
+				t.Errorf("TicketLeft = %+v, want %+v", got, want)
+			}
+		})
+	}
+}

@@ -33,9 +33,7 @@ type Matcher interface {
 func (b Builtin) Consider(_ context.Context, h Handout) ([]Routed, error) {
 	var items []Routed
 	for _, m := range h.Notices {
-		if b.Settings.stopWord(m.Plain) {
-			items = append(items, b.stop(h, m)...)
-		}
+		items = append(items, b.notice(h, m)...)
 	}
 	for _, m := range h.Candidates {
 		items = append(items, b.candidate(h, m)...)
@@ -46,16 +44,29 @@ func (b Builtin) Consider(_ context.Context, h Handout) ([]Routed, error) {
 	return items, nil
 }
 
+// notice deals with a message that Executors own: it may only stop them (RO-7).
+func (b Builtin) notice(h Handout, m Message) []Routed {
+	active := h.active(m.Thread)
+	if !b.stops(m) || len(active) == 0 {
+		return nil
+	}
+	if items := b.stop(h, m, !h.Listed[m.ID]); len(items) > 0 {
+		return items
+	}
+	return []Routed{{Item: Item{Trigger: m.ID}, Ask: b.whichOne(active)}}
+}
+
 func (b Builtin) candidate(h Handout, m Message) []Routed {
 	active := h.active(m.Thread)
+	inferred := m.Admission.Strength != gate.Explicit
 	switch {
-	case m.Admission.Strength != gate.Explicit:
-		return []Routed{b.evaluate(h, m)}
-	case b.Settings.stopWord(m.Plain):
-		if items := b.stop(h, m); len(items) > 0 {
+	case b.stops(m):
+		if items := b.stop(h, m, inferred); len(items) > 0 {
 			return items
 		}
-		return []Routed{b.ignore(m, "nothing to stop", b.whichOne(active))}
+		return []Routed{b.ignore(h, m, inferred, b.whichOne(active))}
+	case inferred:
+		return []Routed{b.evaluate(h, m)}
 	case len(active) > 0:
 		return []Routed{{Item: Item{Trigger: m.ID, Action: ActAttach, Ticket: active[0].ID, Reason: "the thread has an active ticket"}}}
 	}
@@ -104,8 +115,14 @@ func (h *Handout) active(id gate.ThreadID) []Ticket {
 	return list
 }
 
-// stop stops the active Tickets whose requester speaks, else the only one.
-func (b Builtin) stop(h Handout, m Message) []Routed {
+// stops: a person said nothing but a stop word. A bot's stops nothing (RO-4).
+func (b Builtin) stops(m Message) bool {
+	return m.Sender.Kind == gate.Person && b.Settings.stopWord(m.Plain)
+}
+
+// stop stops the active Tickets whose requester speaks, else the only one. What
+// may be no more than inferred comes out of an evaluation (RO-2a).
+func (b Builtin) stop(h Handout, m Message, inferred bool) []Routed {
 	active := h.active(m.Thread)
 	own := slices.DeleteFunc(slices.Clone(active), func(t Ticket) bool {
 		return t.Mandate.Source != m.Source || !t.Mandate.Sender.Same(m.Sender)
@@ -115,7 +132,7 @@ func (b Builtin) stop(h Handout, m Message) []Routed {
 	}
 	var items []Routed
 	for _, t := range own {
-		items = append(items, Routed{Item: Item{Trigger: m.ID, Action: ActStop, Ticket: t.ID, Reason: "stop word"}})
+		items = append(items, b.ruled(h, m, inferred, Item{Trigger: m.ID, Action: ActStop, Ticket: t.ID, Reason: "stop word"}))
 	}
 	return items
 }
@@ -132,6 +149,6 @@ func (b Builtin) whichOne(active []Ticket) string {
 	return w.text(sayStopWhich, strings.Join(names, ", "))
 }
 
-func (b Builtin) ignore(m Message, reason, public string) Routed {
-	return Routed{Item: Item{Trigger: m.ID, Action: ActIgnore, Reason: reason, PublicReason: public}}
+func (b Builtin) ignore(h Handout, m Message, inferred bool, public string) Routed {
+	return b.ruled(h, m, inferred, Item{Trigger: m.ID, Action: ActIgnore, Reason: "nothing to stop", PublicReason: public})
 }

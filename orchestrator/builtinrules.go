@@ -8,17 +8,7 @@ import "github.com/gatehouse-bot/gatehouse/gate"
 func (b Builtin) evaluate(h Handout, m Message) Routed {
 	r := Routed{Evaluated: true}
 	var first *gate.Rule
-	for i := range h.Policy.Rules {
-		rule := &h.Policy.Rules[i]
-		if !rule.Enabled {
-			continue
-		}
-		v := b.verdict(h, rule, &m)
-		r.Verdicts = append(r.Verdicts, v)
-		if v.Match && first == nil {
-			first = rule
-		}
-	}
+	r.Verdicts, first = b.verdicts(h, &m)
 	active := h.active(m.Thread)
 	switch {
 	case first == nil:
@@ -29,6 +19,31 @@ func (b Builtin) evaluate(h Handout, m Message) Routed {
 		r.Item = b.work(m, executorOf(first), "rule "+first.ID+" matches")
 	}
 	return r
+}
+
+// ruled is an item, with the verdicts of an evaluation where it takes one.
+func (b Builtin) ruled(h Handout, m Message, evaluated bool, it Item) Routed {
+	r := Routed{Item: it, Evaluated: evaluated}
+	if evaluated {
+		r.Verdicts, _ = b.verdicts(h, &m)
+	}
+	return r
+}
+
+// verdicts judges every enabled rule, and names the first that matches.
+func (b Builtin) verdicts(h Handout, m *Message) (list []RuleVerdict, first *gate.Rule) {
+	for i := range h.Policy.Rules {
+		rule := &h.Policy.Rules[i]
+		if !rule.Enabled {
+			continue
+		}
+		v := b.verdict(h, rule, m)
+		list = append(list, v)
+		if v.Match && first == nil {
+			first = rule
+		}
+	}
+	return list, first
 }
 
 // verdict judges one rule. What cannot be evaluated does not match.

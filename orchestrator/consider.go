@@ -134,3 +134,13 @@ func AckNotices(s State, id gate.ThreadID, seen []gate.TriggerID, f Facts) Chang
 	}
 	return w.done()
 }
+
+// AskBack says, where a message was said, what the driver without a model has to
+// know before it can act on it (DR-1). It decides nothing.
+func AskBack(s State, id gate.TriggerID, text string, f Facts) Changes {
+	w := begin(s, f)
+	if m := w.messages[id]; m != nil && !m.Recalled {
+		w.say(m.reply(), "", text, intent("ask_back", string(m.ID)))
+	}
+	return w.done()
+}

@@ -20,7 +20,8 @@ type Handout struct {
 	Eval          *Eval // nil: only notices
 	PolicyVersion int
 	Policy        *gate.Policy
-	// Listed are the candidates' senders who are on today's allow list.
+	// Listed are the candidates and notices whose senders are on today's allow
+	// list.
 	Listed     map[gate.TriggerID]bool
 	Candidates []Message
 	// Riders are what is one candidate with one of them (EV-1).
@@ -47,6 +48,8 @@ type Routed struct {
 	Item
 	Evaluated bool
 	Verdicts  []RuleVerdict
+	// Ask, when set, decides nothing: it is said where the Trigger was said.
+	Ask string
 }
 
 // Considerer hands Evals to a driver in this process and routes its answer.
@@ -92,7 +95,7 @@ func (c *Considerer) consider(ctx context.Context, id gate.ThreadID) (left int, 
 	}
 	c.Service.Calls.mark(c.Service.Now())
 	for _, it := range items {
-		if err := c.route(ctx, h, it); err != nil {
+		if err := c.carryOut(ctx, h, it); err != nil {
 			return 0, err
 		}
 	}
@@ -130,6 +133,13 @@ func (c *Considerer) Handlers() map[approvals.DueKind]Handler {
 		all[line] = c.Service.Unpaused(c.Handle)
 	}
 	return all
+}
+
+func (c *Considerer) carryOut(ctx context.Context, h Handout, it Routed) error {
+	if it.Ask != "" {
+		return c.Service.AskBack(ctx, it.Trigger, it.Ask)
+	}
+	return c.route(ctx, h, it)
 }
 
 func (c *Considerer) route(ctx context.Context, h Handout, it Routed) error {
@@ -193,6 +203,9 @@ func (s *Service) handout(ctx context.Context, id gate.ThreadID) (Handout, error
 		}
 	}
 	h.Notices = pick(st.Messages, th.Notices)
+	for _, m := range h.Notices {
+		h.Listed[m.ID] = f.lists(m.Source, m.Sender).Allow == gate.Yes
+	}
 	for _, id := range sortedKeys(st.Tickets) {
 		if t := st.Tickets[id]; slices.ContainsFunc(threads, t.owns) {
 			h.Tickets = append(h.Tickets, t)

@@ -29,10 +29,10 @@ func tallySet(kind string, source gate.SourceID, of string) string {
 	return strings.Join([]string{kind, string(source), of}, "/")
 }
 
-// usageOf reads what the sender of a new message has used of the limits. Only
-// people who are not listed have any (AD-13).
+// usageOf reads what the sender of a message that is new, or could start a Ticket
+// now, has used of the limits. Only people who are not listed have any (AD-13).
 func (s *Service) usageOf(ctx context.Context, m *Message, l gate.Lists, now time.Time) (gate.Usage, error) {
-	if m.State != StateReceived || m.Sender.Kind != gate.Person || l.Allow == gate.Yes {
+	if m.State != StateReceived && m.State != StateEvaluating && !m.stopped() || m.Sender.Kind != gate.Person || l.Allow == gate.Yes {
 		return gate.Usage{}, nil
 	}
 	lastHour := now.Add(-hour)
@@ -63,6 +63,12 @@ func (w *work) limited(m *Message, v gate.Verdict) gate.Verdict {
 		}
 	}
 	return v
+}
+
+// mayStart computes the limit on active Tickets again, since the Eval may have
+// become several Tickets meanwhile (AD-13).
+func (w *work) mayStart(m *Message) gate.Verdict {
+	return gate.TicketLeft(m.Admission.Verdict, w.lists(m.Source, m.Sender).Allow, w.Policy.Sources[m.Source].Limits, w.Usage[m.ID])
 }
 
 // tally records which active Tickets and waiting inferred candidates the

@@ -89,10 +89,7 @@ func (w *naive) limited(m *naiveMessage, v naiveVerdict) bool {
 	if m.kind != gate.Person || w.listed(m) || v.strength == gate.None {
 		return false
 	}
-	lim := w.policy.limits
-	if lim == (gate.Limits{}) {
-		lim = gate.Limits{SenderPerHour: 5, ScopePerHour: 30, ActivePerRequester: 3, WaitingPerScope: 100}
-	}
+	lim := w.limits()
 	bySender, byScope := 0, 0
 	for _, a := range w.asked {
 		o := w.msg(a.message)
@@ -106,13 +103,7 @@ func (w *naive) limited(m *naiveMessage, v naiveVerdict) bool {
 			byScope++
 		}
 	}
-	active, waiting := 0, 0
-	for _, t := range w.tickets {
-		r := w.msg(t.message)
-		if !t.ended && r.kind == gate.Person && r.from == m.from && t.source == sourceOf(m.thread) && !t.listed {
-			active++
-		}
-	}
+	waiting := 0
 	for _, o := range w.messages {
 		if o.n != m.n && o.undecided() && o.verdict.strength == gate.Inferred && o.scope == m.scope &&
 			o.kind == gate.Person && sourceOf(o.thread) == sourceOf(m.thread) && !w.listed(o) {
@@ -120,9 +111,31 @@ func (w *naive) limited(m *naiveMessage, v naiveVerdict) bool {
 		}
 	}
 	if v.strength == gate.Explicit {
-		return bySender >= lim.SenderPerHour || byScope >= lim.ScopePerHour || active >= lim.ActivePerRequester
+		return bySender >= lim.SenderPerHour || byScope >= lim.ScopePerHour || w.tooManyTickets(m)
 	}
-	return waiting >= lim.WaitingPerScope || active >= lim.ActivePerRequester
+	return waiting >= lim.WaitingPerScope || w.tooManyTickets(m)
+}
+
+func (w *naive) limits() gate.Limits {
+	if w.policy.limits == (gate.Limits{}) {
+		return gate.Limits{SenderPerHour: 5, ScopePerHour: 30, ActivePerRequester: 3, WaitingPerScope: 100}
+	}
+	return w.policy.limits
+}
+
+// tooManyTickets is AD-13 for one more Ticket of the person who said it.
+func (w *naive) tooManyTickets(m *naiveMessage) bool {
+	if m.kind != gate.Person || w.listed(m) {
+		return false
+	}
+	active := 0
+	for _, t := range w.tickets {
+		r := w.msg(t.message)
+		if !t.ended && r.kind == gate.Person && r.from == m.from && t.source == sourceOf(m.thread) && !t.listed {
+			active++
+		}
+	}
+	return active >= w.limits().ActivePerRequester
 }
 
 // revalidate is page 05's second half: "stands", "fails" or "waits".

@@ -126,7 +126,6 @@ type naiveTicket struct {
 	version   int
 	rules     []string
 	told      int
-	bereft    bool
 	own       []string
 	context   []string
 	inputs    []naiveInput

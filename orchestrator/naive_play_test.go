@@ -347,7 +347,9 @@ func (w *naiveWorld) applyItem(it naiveItem, res *orchestrator.Result) {
 	case orchestrator.CodeNotAdmitted: // AD-14
 		if m.undecided() {
 			w.leave(m)
-			w.admit(m)
+			if w.admit(m); m.verdict.strength != gate.None {
+				m.verdict = naiveVerdict{} // AD-13: one Ticket too many
+			}
 			w.notAdmitted(m)
 			w.parted(m.n)
 		}

@@ -48,6 +48,7 @@ func (w *naive) faults(it naiveItem) []orchestrator.Code {
 	case orchestrator.ActAccept:
 		no(orchestrator.CodeNoMatchingRule, inferred && len(it.matched) == 0) // RU-2
 		no(orchestrator.CodeExecutorNotAllowed, !w.mayHave(m, v, false, it.matched, it.executor))
+		no(orchestrator.CodeNotAdmitted, acts && w.tooManyTickets(m)) // AD-13
 	case orchestrator.ActRequeue:
 		no(orchestrator.CodeRequeueLimit, m.requeues >= 2)
 	case orchestrator.ActAttach:

@@ -260,6 +260,13 @@ func (s *Service) Route(ctx context.Context, it Item, r Ruling) (Result, error) 
 	return res, err
 }
 
+// AskBack carries out AskBack.
+func (s *Service) AskBack(ctx context.Context, id gate.TriggerID, text string) error {
+	return s.transact(ctx, Want{Messages: []gate.TriggerID{id}}, func(st State, f Facts) Changes {
+		return AskBack(st, id, text, f)
+	})
+}
+
 // AckNotices carries out AckNotices.
 func (s *Service) AckNotices(ctx context.Context, id gate.ThreadID, seen []gate.TriggerID) error {
 	return s.transact(ctx, Want{Threads: []gate.ThreadID{id}}, func(st State, f Facts) Changes {

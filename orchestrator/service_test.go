@@ -190,22 +190,101 @@ func TestRefusedIsNotKept(t *testing.T) {
 	}
 }
 
-// TestStopWhich: a stop word that could mean several Tickets stops none and
-// asks (DR-1).
-func TestStopWhich(t *testing.T) {
+// TestStopWords: a stop word stops the active Tickets of who speaks, else the
+// only one, else none and asks (DR-1). What may be no more than inferred comes
+// out of an evaluation (RO-2a).
+func TestStopWords(t *testing.T) {
 	t.Parallel()
-	ticket := func(id gate.TicketID, title string) orchestrator.Ticket {
-		return orchestrator.Ticket{ID: id, Title: title, State: orchestrator.TicketActive, Subs: []orchestrator.Subscription{{Kind: orchestrator.SubOwn}}}
+	ticket := func(id, of string) orchestrator.Ticket {
+		return orchestrator.Ticket{
+			ID: gate.TicketID(id), Title: id, State: orchestrator.TicketActive, Subs: []orchestrator.Subscription{{Kind: orchestrator.SubOwn}},
+			Mandate: gate.Mandate{Sender: gate.Sender{Kind: gate.Person, ID: of}},
+		}
 	}
-	m := orchestrator.Message{Trigger: gate.Trigger{ID: "m1", Plain: "Stop!", Sender: gate.Sender{Kind: gate.Person, ID: "ou_1"}}}
-	m.Admission.Strength = gate.Explicit
+	one, two, three := ticket("t1", "ou_1"), ticket("t2", "ou_2"), ticket("t3", "ou_1")
+	const which = "There are several tasks here; say which one to stop: `t2` t2, `t3` t3"
 	b := orchestrator.Builtin{Settings: orchestrator.Settings{Language: "en", StopWords: []string{"stop"}}}
-	items, err := b.Consider(t.Context(), orchestrator.Handout{
-		Policy: &gate.Policy{}, Candidates: []orchestrator.Message{m}, Tickets: []orchestrator.Ticket{ticket("t1", "one"), ticket("t2", "two")},
-	})
-	const want = "There are several tasks here; say which one to stop: `t1` one, `t2` two"
-	if err != nil || len(items) != 1 || items[0].Action != orchestrator.ActIgnore || items[0].PublicReason != want {
-		t.Errorf("Consider = %+v, %v; want ignore, saying %q", items, err, want)
+	policy := &gate.Policy{Mode: gate.Auto, Rules: []gate.Rule{{ID: "a", Enabled: true}}}
+	const judged = "; a- the rule has no match expression"
+	for _, c := range []struct {
+		rule    string
+		kind    gate.SenderKind
+		notice  bool
+		said    string
+		as      gate.Strength // of a notice, explicit means that the sender is listed
+		tickets []orchestrator.Ticket
+		want    string
+	}{
+		{"a candidate stops its sender's (DR-1)", gate.Person, false, "Stop!", gate.Explicit, []orchestrator.Ticket{one, two, three}, "stop t1 stop t3"},
+		{"else the only one (DR-1)", gate.Person, false, "Stop!", gate.Explicit, []orchestrator.Ticket{two}, "stop t2"},
+		{"else none, and asks (DR-1)", gate.Person, false, "stop", gate.Explicit, []orchestrator.Ticket{two, ticket("t3", "ou_3")}, "ignore says " + which},
+		{"with nothing to stop it says so (DR-1)", gate.Person, false, "stop", gate.Explicit, nil, "ignore says There is no task under way here."},
+		{"an inferred one stops by an evaluation (DR-1, RO-2a)", gate.Person, false, "stop", gate.Inferred, []orchestrator.Ticket{one}, "stop t1" + judged},
+		{"and starts nothing (DR-1, RO-2a)", gate.Person, false, "stop", gate.Inferred, nil, "ignore says There is no task under way here." + judged},
+		{"a bot's is like any other of its words (DR-1, RO-4)", gate.Bot, false, "stop", gate.Inferred, []orchestrator.Ticket{one}, "ignore" + judged},
+		{"a notice stops its sender's (DR-1, RO-7)", gate.Person, true, "stop", gate.Explicit, []orchestrator.Ticket{one, two}, "stop t1"},
+		{"by an evaluation where the sender is not listed (DR-1, RO-7)", gate.Person, true, "stop", gate.None, []orchestrator.Ticket{one, two}, "stop t1" + judged},
+		{"else the only one of the notice (DR-1, RO-7)", gate.Person, true, "stop", gate.Explicit, []orchestrator.Ticket{two}, "stop t2"},
+		{"else it asks, and decides nothing (DR-1, RO-7)", gate.Person, true, "stop", gate.Explicit, []orchestrator.Ticket{two, ticket("t3", "ou_3")}, "asks " + which},
+		{"a notice of what ended meanwhile is only seen (DR-1, RO-7)", gate.Person, true, "stop", gate.Explicit, nil, ""},
+		{"so is one that says more (DR-1, RO-7)", gate.Person, true, "stop it", gate.Explicit, []orchestrator.Ticket{one}, ""},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			t.Parallel()
+			m := orchestrator.Message{Trigger: gate.Trigger{ID: "m1", Plain: c.said, Sender: gate.Sender{Kind: c.kind, ID: "ou_1"}}}
+			h := orchestrator.Handout{Policy: policy, Tickets: c.tickets, Listed: map[gate.TriggerID]bool{"m1": c.as == gate.Explicit}}
+			if c.notice {
+				h.Notices = []orchestrator.Message{m}
+			} else {
+				m.Admission.Strength = c.as
+				h.Candidates = []orchestrator.Message{m}
+			}
+			items, err := b.Consider(t.Context(), h)
+			if got := routedWords(items); err != nil || got != c.want {
+				t.Errorf("Consider = %q, %v; want %q", got, err, c.want)
+			}
+		})
+	}
+}
+
+// routedWords are items in short.
+func routedWords(items []orchestrator.Routed) string {
+	var words []string
+	for _, it := range items {
+		switch {
+		case it.Ask != "":
+			words = append(words, "asks "+it.Ask)
+			continue
+		case it.PublicReason != "":
+			words = append(words, string(it.Action)+" says "+it.PublicReason)
+		default:
+			words = append(words, strings.TrimSpace(string(it.Action)+" "+string(it.Ticket)))
+		}
+		for _, v := range it.Verdicts {
+			words[len(words)-1] += "; " + v.Rule + map[bool]string{true: "+ ", false: "- "}[v.Match] + v.Reason
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// TestAskBack: what is asked back is said once, and not about what was taken
+// back (DR-1, TR-4a).
+func TestAskBack(t *testing.T) {
+	t.Parallel()
+	s, f := emptyState(), smallFacts(epoch)
+	s.Messages["m1"] = said("m1", "Alin@")
+	first, again := orchestrator.AskBack(s, "m1", "Which?", f), orchestrator.AskBack(s, "m1", "Which?", f)
+	if len(first.Out) != 1 || len(again.Out) != 1 || first.Out[0].ID != again.Out[0].ID || first.Out[0].Text != "Which?" {
+		t.Errorf("AskBack says %+v, then %+v; want one row twice", first.Out, again.Out)
+	}
+	gone := s.Messages["m1"]
+	gone.Recalled = true
+	s.Messages["m1"] = gone
+	if got := orchestrator.AskBack(s, "m1", "Which?", f); len(got.Out) != 0 {
+		t.Errorf("of a recalled message it asks %+v", got.Out)
+	}
+	if got := orchestrator.AskBack(s, "m9", "Which?", f); len(got.Out) != 0 {
+		t.Errorf("of no message it asks %+v", got.Out)
 	}
 }
 
