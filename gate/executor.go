@@ -9,27 +9,33 @@ const DefaultExecutor = "default"
 const AnyExecutor = "*"
 
 // ExecutorAllowed reports whether the Policy lets a request have an executor
-// (RO-2b); "" means DefaultExecutor. An explicit request goes by the lists of
-// its Source: by default any for a listed person, DefaultExecutor for others.
-// An inferred one, a bot's and CI's too, gets what one of its matched rules
-// that are enabled names, by default DefaultExecutor; with no such rule it
-// gets none. What was not admitted gets none.
+// (RO-2b); "" means DefaultExecutor.
 func ExecutorAllowed(p *Policy, source SourceID, v Verdict, listed bool, matchedRules []string, executor string) bool {
-	if p == nil {
-		return false
-	}
 	if executor == "" {
 		executor = DefaultExecutor
 	}
+	return contains(ExecutorsFor(p, source, v, listed, matchedRules), executor)
+}
+
+// ExecutorsFor are the executors that the Policy lets a request have (RO-2b),
+// AnyExecutor for any. An explicit request goes by the lists of its Source: by
+// default any for a listed person, DefaultExecutor for others. An inferred one,
+// a bot's and CI's too, gets what its matched rules that are enabled name, by
+// default DefaultExecutor; with no such rule it gets none. What was not admitted
+// gets none.
+func ExecutorsFor(p *Policy, source SourceID, v Verdict, listed bool, matchedRules []string) []string {
+	if p == nil {
+		return nil
+	}
 	switch v.Strength {
 	case Explicit:
-		return contains(p.Sources[source].Executors.of(listed), executor)
+		return p.Sources[source].Executors.of(listed)
 	case Inferred:
-		return slices.ContainsFunc(matchedRules, func(id string) bool { return p.ruleAllows(id, executor) })
+		return p.ruleExecutors(matchedRules)
 	case None:
-		return false
+		return nil
 	}
-	return false
+	return nil
 }
 
 // of returns the list for people who are listed, or for the others.
@@ -40,9 +46,13 @@ func (e Executors) of(listed bool) []string {
 	return orList(e.Unlisted, DefaultExecutor)
 }
 
-func (p *Policy) ruleAllows(id, executor string) bool {
-	r, ok := p.Rule(id)
-	return ok && r.Enabled && contains(r.GivesExecutors(), executor)
+func (p *Policy) ruleExecutors(rules []string) (list []string) {
+	for _, id := range rules {
+		if r, ok := p.Rule(id); ok && r.Enabled {
+			list = append(list, r.GivesExecutors()...)
+		}
+	}
+	return list
 }
 
 // GivesExecutors are the executors that work by this rule may get, AnyExecutor

@@ -93,6 +93,13 @@ func (f *Facts) lists(source gate.SourceID, s gate.Sender) gate.Lists {
 	return f.Lists[WhoIs(source, s)]
 }
 
+// runs reports whether the configuration has an executor of that name. Where
+// none are told, any is taken to be there.
+func (s *Settings) runs(executor string) bool {
+	_, ok := s.Executors[executor]
+	return ok || len(s.Executors) == 0
+}
+
 // stopWord reports whether a text is nothing but a stop word (DR-1).
 func (s *Settings) stopWord(text string) bool {
 	said := strings.Trim(text, " \t\r\n.!。！~～")

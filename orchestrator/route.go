@@ -122,8 +122,12 @@ func repeated(m *Message, it Item) *Result {
 	case len(m.Decided) == 0 || onlyStops && !m.settled(it.Action):
 		return nil
 	}
-	res := refused(CodeAlreadyDecided, "this trigger was decided; leave it")
+	res := decidedOnce()
 	return &res
+}
+
+func decidedOnce() Result {
+	return refused(CodeAlreadyDecided, "this trigger was decided; leave it")
 }
 
 // ofTicket: the action names a Ticket.
@@ -143,7 +147,7 @@ func (w *work) stale(m *Message, r Ruling) *Result {
 	}
 	switch {
 	case version == 0:
-		res := refused(CodeMissingField, "give eval or policy_version")
+		res := refused(CodeMissingField, "give the policy_version, or the id of the eval, that stands beside the candidates")
 		return &res
 	case version != w.Policy.Version:
 		w.outdated(m)
@@ -165,6 +169,8 @@ func (w *work) open(m *Message, it Item) *Result {
 		res = refused(CodeOwnedByExecutor, "an executor handles it; you can only stop its ticket by it")
 	case m.State == StateEvaluating || w.freshStop(m):
 		return nil
+	case m.State == StateDecided:
+		res = decidedOnce()
 	case w.messages[m.With] != nil && m.rides(w.messages[m.With]):
 		res = refused(CodeNotQueued, "it is one candidate with "+string(m.With)+"; the item on that one decides it too")
 	default:
@@ -196,19 +202,24 @@ func (w *work) admitted(m *Message, it Item, r Ruling) *Result {
 	var res Result
 	switch {
 	case it.Action == ActStop && m.Sender.Kind != gate.Person:
-		res = refused(CodeBotCannotStop, "only a person's message stops a ticket")
+		res = refused(CodeBotCannotStop, "only a person's message stops a ticket; attach it to the ticket, or ignore it")
 	case !w.admit(m).Admitted():
-		res = refused(CodeNotAdmitted, "the gate does not admit it: "+m.Admission.Reason)
-		if m.State == StateEvaluating {
-			w.decided(m, w.thread(m))
-			w.fall(m)
-		}
+		res = w.fell(m)
 	case m.Admission.Strength == gate.Explicit || it.Action == ActIgnore || r.Evaluated:
 		return nil
 	default:
 		res = refused(CodeNeedsEvaluation, "it is inferred: judge every enabled rule with orchestrator_evaluate")
 	}
 	return &res
+}
+
+// fell refuses what is admitted no more; a candidate leaves its Eval (AD-14).
+func (w *work) fell(m *Message) Result {
+	if m.State == StateEvaluating {
+		w.decided(m, w.thread(m))
+		w.fall(m)
+	}
+	return refused(CodeNotAdmitted, "the gate does not admit it, so leave it: "+m.Admission.Reason)
 }
 
 // decide records a Decision and takes the message out of its Eval.

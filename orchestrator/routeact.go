@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/gatehouse-bot/gatehouse/approvals"
 	"github.com/gatehouse-bot/gatehouse/gate"
@@ -13,6 +14,10 @@ func (w *work) accept(m *Message, it Item, r Ruling) Result {
 	executor, res := w.executor(m, it, r)
 	if res != nil {
 		return *res
+	}
+	if v := w.mayStart(m); !v.Admitted() {
+		m.Admission.Verdict = v
+		return w.fell(m)
 	}
 	listed := w.lists(m.Source, m.Sender).Allow == gate.Yes
 	t := w.newTicket(m, it, executor, listed, matched(r.Verdicts))
@@ -27,19 +32,21 @@ func (w *work) accept(m *Message, it Item, r Ruling) Result {
 	return Result{OK: true, Ticket: t.ID, Decision: d}
 }
 
-// executor is the one that the request asks for, if the Policy gives it that
-// one (RO-2b).
+// executor is the one that the request asks for, if there is such a one and the
+// Policy gives it that one (RO-2b).
 func (w *work) executor(m *Message, it Item, r Ruling) (string, *Result) {
-	executor := it.Executor
-	if executor == "" {
-		executor = gate.DefaultExecutor
-	}
+	executor := cmp.Or(it.Executor, gate.DefaultExecutor)
 	listed := w.lists(m.Source, m.Sender).Allow == gate.Yes
-	if !gate.ExecutorAllowed(w.Policy, m.Source, m.Admission.Verdict, listed, matched(r.Verdicts), executor) {
-		res := refused(CodeExecutorNotAllowed, "the policy does not give this request that executor; leave executor out")
-		return "", &res
+	allowed := gate.ExecutorsFor(w.Policy, m.Source, m.Admission.Verdict, listed, matched(r.Verdicts))
+	anyOf := slices.Contains(allowed, gate.AnyExecutor)
+	if (anyOf || slices.Contains(allowed, executor)) && w.Settings.runs(executor) {
+		return executor, nil
 	}
-	return executor, nil
+	if anyOf {
+		allowed = sortedKeys(w.Settings.Executors)
+	}
+	res := refused(CodeExecutorNotAllowed, "this request cannot have the executor "+executor+"; name one of these as executor: "+strings.Join(allowed, ", "))
+	return "", &res
 }
 
 // acknowledges: no matched rule says that its work starts in silence (OUT-4,
@@ -117,7 +124,7 @@ func (w *work) attachable(m *Message, t *Ticket) *Result {
 	case !t.Mandate.Stands():
 		res = refused(CodeNeedsNewAccept, "its mandate was withdrawn or revoked; accept the message as new work")
 	case w.foreign(m, t) && w.lists(m.Source, m.Sender).Allow != gate.Yes:
-		res = refused(CodeSenderNotListed, "from outside the ticket's chat or repository only a listed person's message can be attached")
+		res = refused(CodeSenderNotListed, "from outside the ticket's chat or repository only a listed person's message can be attached; accept it as new work, or ignore it")
 	default:
 		return nil
 	}

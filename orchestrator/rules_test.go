@@ -263,11 +263,16 @@ func TestRouteRules(t *testing.T) {
 		{"after a stop it can be attached (RO-8)", t2 + "say m3 A lin stop; back t2 m3; stop m3 t1; attach m3 t2", "res=ok:t2 m3=owned:t2"},
 		{"not while somebody owns it (RO-8)", t2 + "say m3 A lin stop; stop m3 t1; accept m3", "res=owned_by_executor"},
 		{"within the time of an Eval (RO-8)", stopped + "later 9m; accept m2", "res=ok:t2"},
-		{"not later (RO-8)", stopped + "later 11m; accept m2", "res=not_queued"},
+		{"not later: it was decided (RO-8)", stopped + "later 11m; accept m2", "res=already_decided m2=decided"},
 		{"and not ignored (RO-8)", stopped + "ignore m2", "res=already_decided"},
 		{"or requeued (RO-8, EN-3)", stopped + "requeue m2", "res=already_decided m2=decided"},
 		{"with the strength it had before (RO-8)", t1 + "say m2 A lin stop; stop m2 t1; accept m2", "m2.basis=follow_up m2.strength=explicit"},
 		{"the stop again is deduped (RO-8)", stopped + "stop m2 t1", "res=deduped:t1"},
+
+		{"an executor that the configuration does not have is refused, with those that it has (RO-2b)", "bound;" + one + "accept m1 x=painter",
+			"res=executor_not_allowed message=this_request_cannot_have_the_executor_painter;_name_one_of_these_as_executor:_default m1=evaluating"},
+		{"one that the Policy does not give, with those that it gives (RO-2b)", "cell explicit; say m1 A wang@; eval A; accept m1 x=painter",
+			"res=executor_not_allowed message=this_request_cannot_have_the_executor_painter;_name_one_of_these_as_executor:_default"},
 
 		{"an old Policy version is refused (RO-9)", one + "accept m1 v=7", "res=stale_policy m1=evaluating"},
 		{"the Eval's version holds (RO-9)", one + "accept m1 v=0 e=e1", "res=ok:t1"},

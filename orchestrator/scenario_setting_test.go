@@ -69,7 +69,7 @@ func (s *setting) furnish(h *house, p *play) {
 	h.svc.Opener = p
 	h.svc.Settings.Follow = map[string][]orchestrator.Follow{"default": s.follow}
 	s.bounds.Remote = !s.echo
-	h.svc.Settings.Executors = map[string]orchestrator.Bounds{"default": s.bounds}
+	h.svc.Settings.Executors = map[string]orchestrator.Bounds{"default": s.bounds, "writer": s.bounds, "coder": s.bounds}
 	senders := map[gate.SourceID]orchestrator.Sender{}
 	for id, on := range p.on {
 		senders[id] = on

@@ -178,8 +178,7 @@ func (s *Sim) patch(c *apiCall) apiReply {
 	if fault := s.cards.check(in.Content); fault != nil {
 		return *fault
 	}
-	m.patches, m.patch = m.patches+1, json.RawMessage(in.Content)
-	s.revise(m, m.patch)
+	s.revise(m, json.RawMessage(in.Content))
 	return good(map[string]any{})
 }
 
