@@ -14,9 +14,10 @@ import (
 // refuses with
 //
 //   - ErrNotFound: no such question, or one of another session;
-//   - ErrWrongCard: a click that comes from no stored message (CA-6);
-//   - ErrNotAllowed: this person may not answer; that is recorded, and nothing
-//     else changes (CA-3);
+//   - ErrWrongCard: a click that comes from no stored message (CA-6), and
+//     ErrNotShown where none is stored yet;
+//   - ErrNotAllowed: this person may not answer (CA-3). This and the wrong card
+//     are recorded, and nothing else changes;
 //   - ErrClosed, ErrAnswered and ErrInvalid as Settle says.
 //
 // Any other error means that the answer may not have been stored: it can be
@@ -29,24 +30,49 @@ func (b *Broker) Answer(ctx context.Context, r AnswerRequest) (Result, error) {
 	if r.Session != "" && r.Session != q.Session.ID {
 		return Result{}, fmt.Errorf("answer question %s: %w", r.ID, ErrNotFound)
 	}
-	if !fromCard(q, r) {
-		b.log.WarnContext(ctx, "refuse answer", "question", r.ID, "source", r.Source, "sender", r.Who.ID, "reason", "wrong card")
-		return Result{}, fmt.Errorf("answer question %s: %w", r.ID, ErrWrongCard)
+	if q, err = b.shown(ctx, q, r); err != nil {
+		return Result{}, err
+	}
+	if reason, ok := fromCard(q, r); !ok {
+		return b.refuse(ctx, q, r, reason, ErrWrongCard)
 	}
 	// What the verdict reads of a question never changes, so it is asked once.
 	if reason, ok := b.mayAnswer(ctx, q, r); !ok {
-		return b.refuse(ctx, q, r, reason)
+		return b.refuse(ctx, q, r, reason, ErrNotAllowed)
 	}
 	return b.settle(ctx, q, r)
 }
 
-// fromCard reports whether a click came from a stored message of the question
-// (CA-6). A click that names no message did not; other answers need none.
-func fromCard(q Question, r AnswerRequest) bool {
-	if r.Message == nil {
-		return r.Via != ViaCard
+// How long a click waits for the record of its card: people click as soon as
+// they see it, which may be before the sender had the platform's answer. The
+// platform gives a click three seconds.
+const (
+	shownPatience = time.Second
+	shownPoll     = 50 * time.Millisecond
+)
+
+// shown returns the question once the clicked message is one of its stored
+// ones, or is not within a moment. ErrNotShown says that it still may
+// become one: the question is not known to be shown anywhere.
+func (b *Broker) shown(ctx context.Context, q Question, r AnswerRequest) (Question, error) {
+	for waited := time.Duration(0); ; waited += shownPoll {
+		if _, ok := fromCard(q, r); ok || r.Message == nil || AsOf(q, b.now()).Status.Terminal() {
+			return q, nil
+		}
+		if waited >= shownPatience {
+			break
+		}
+		pause(ctx, nil, shownPoll)
+		next, err := b.load(ctx, q.ID)
+		if err != nil {
+			return q, err
+		}
+		q = next
 	}
-	return slices.Contains(q.Messages, *r.Message)
+	if len(q.Messages) > 0 {
+		return q, nil
+	}
+	return q, fmt.Errorf("answer question %s: %w", q.ID, ErrNotShown)
 }
 
 // mayAnswer asks today's lists, then the gate (CA-3).
@@ -67,7 +93,7 @@ func (b *Broker) mayAnswer(ctx context.Context, q Question, r AnswerRequest) (re
 	return gate.MayAnswer(a, rules)
 }
 
-func (b *Broker) refuse(ctx context.Context, q Question, r AnswerRequest, reason string) (Result, error) {
+func (b *Broker) refuse(ctx context.Context, q Question, r AnswerRequest, reason string, refusal error) (Result, error) {
 	q, err := b.change(ctx, q, func(q Question, now time.Time) (Question, Effects, bool) {
 		q, eff := Refused(q, r.Who, r.Via, reason, now)
 		return q, eff, true
@@ -76,7 +102,7 @@ func (b *Broker) refuse(ctx context.Context, q Question, r AnswerRequest, reason
 		return Result{}, err
 	}
 	b.log.InfoContext(ctx, "refuse answer", "question", q.ID, "source", r.Source, "sender", r.Who.ID, "reason", reason)
-	return Result{Question: q, Reason: reason}, fmt.Errorf("answer question %s: %w", q.ID, ErrNotAllowed)
+	return Result{Question: q, Reason: reason}, fmt.Errorf("answer question %s: %w", q.ID, refusal)
 }
 
 func (b *Broker) settle(ctx context.Context, q Question, r AnswerRequest) (Result, error) {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gatehouse-bot/gatehouse/approvals"
@@ -235,15 +236,15 @@ func TestBrokerAnswer(t *testing.T) {
 		}, nil, "answered"},
 		{"CA-6 another message", approval(), func(r *approvals.AnswerRequest) {
 			r.Message = &approvals.Message{Source: "feishu-main", Chat: "oc_1", Message: "om_old"}
-		}, approvals.ErrWrongCard, "presented"},
+		}, approvals.ErrWrongCard, "refused"},
 		{"CA-6 the message in another chat", approval(), func(r *approvals.AnswerRequest) {
 			r.Message = &approvals.Message{Source: "feishu-main", Chat: "oc_2", Message: "om_card"}
-		}, approvals.ErrWrongCard, "presented"},
+		}, approvals.ErrWrongCard, "refused"},
 		{"CA-6 the message of another Source", approval(), func(r *approvals.AnswerRequest) {
 			r.Message = &approvals.Message{Source: "feishu-2", Chat: "oc_1", Message: "om_card"}
-		}, approvals.ErrWrongCard, "presented"},
-		{"CA-6 a click that names no message", approval(), func(r *approvals.AnswerRequest) { r.Message = nil }, approvals.ErrWrongCard, "presented"},
-		{"CA-6 the message is looked at before the person", approval(), func(r *approvals.AnswerRequest) { r.Who, r.Message = eve, nil }, approvals.ErrWrongCard, "presented"},
+		}, approvals.ErrWrongCard, "refused"},
+		{"CA-6 a click that names no message", approval(), func(r *approvals.AnswerRequest) { r.Message = nil }, approvals.ErrWrongCard, "refused"},
+		{"CA-6 the message is looked at before the person", approval(), func(r *approvals.AnswerRequest) { r.Who, r.Message = eve, nil }, approvals.ErrWrongCard, "refused"},
 		{"CA-7 the reply command names none", approval(), func(r *approvals.AnswerRequest) { r.Via, r.Message = approvals.ViaReply, nil }, nil, "answered"},
 		{"DE-4 its own session", approval(), func(r *approvals.AnswerRequest) { r.Session = "tkt_1" }, nil, "answered"},
 		{"DE-4 an id of another session", approval(), func(r *approvals.AnswerRequest) { r.Session = "tkt_2" }, approvals.ErrNotFound, "presented"},
@@ -255,7 +256,9 @@ func TestBrokerAnswer(t *testing.T) {
 			q := d.ask(t, c.kind)
 			r := click(q, li, "approve")
 			c.edit(&r)
-			res, err := d.Answer(t.Context(), r)
+			var res approvals.Result
+			var err error
+			synctest.Test(t, func(t *testing.T) { res, err = d.Answer(t.Context(), r) })
 			if !errors.Is(err, c.err) || (c.err == nil) != (err == nil) {
 				t.Fatalf("Answer(…) = %v, want %v", err, c.err)
 			}
@@ -271,6 +274,63 @@ func TestBrokerAnswer(t *testing.T) {
 			}
 		})
 	}
+	for _, c := range []struct {
+		name     string
+		recorded time.Duration // after the click
+		err      error
+	}{
+		{"CA-6 a click that comes before its card is recorded waits for that", 300 * time.Millisecond, nil},
+		{"CA-6 one whose card is not recorded in time is to be given again", time.Minute, approvals.ErrNotShown},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				d := newDesk()
+				q, _, err := d.Open(t.Context(), ticket(), approval())
+				if err != nil {
+					t.Fatal(err)
+				}
+				time.AfterFunc(c.recorded, func() { d.show(t, q.ID) })
+				began := time.Now()
+				_, err = d.Answer(t.Context(), click(q, li, "approve"))
+				if !errors.Is(err, c.err) || (c.err == nil) != d.row(t, q.ID).Outcome.Allows() || time.Since(began) > 2*time.Second {
+					t.Errorf("Answer(…) = %v after %v, row %s, want %v within 2 s", err, time.Since(began), history(d.row(t, q.ID)), c.err)
+				}
+			})
+		})
+	}
+	t.Run("CA-6 the store fails while a click waits for its card", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			d := newDesk()
+			q, _, _ := d.Open(t.Context(), ticket(), approval())
+			time.AfterFunc(100*time.Millisecond, func() {
+				d.store.mu.Lock()
+				defer d.store.mu.Unlock()
+				d.store.failReads = errDown
+			})
+			if _, err := d.Answer(t.Context(), click(q, li, "approve")); !errors.Is(err, errDown) {
+				t.Errorf("Answer(…) = %v, want errDown", err)
+			}
+		})
+	})
+	t.Run("CA-6 the reason tells another chat from another card", func(t *testing.T) {
+		t.Parallel()
+		for chat, want := range map[string]string{"oc_2": approvals.ReasonWrongChat, shown.Chat: approvals.ReasonWrongCard} {
+			d := newDesk()
+			r := click(d.ask(t, approval()), li, "approve")
+			m := shown
+			if m.Chat = chat; chat == shown.Chat {
+				m.Message = "om_other"
+			}
+			r.Message = &m
+			var res approvals.Result
+			synctest.Test(t, func(t *testing.T) { res, _ = d.Answer(t.Context(), r) })
+			if res.Reason != want {
+				t.Errorf("reason = %q, want %q", res.Reason, want)
+			}
+		}
+	})
 	t.Run("DE-4 an unknown id is not found", func(t *testing.T) {
 		t.Parallel()
 		_, err := newDesk().Answer(t.Context(), approvals.AnswerRequest{ID: "nowhere"})

@@ -11,6 +11,8 @@ const (
 	ReasonAnswered  = "this question was answered otherwise"
 	ReasonTimedOut  = "this question timed out"
 	ReasonCancelled = "this question was cancelled"
+	ReasonWrongCard = "this is no card of the question"
+	ReasonWrongChat = "the question's card is in another chat"
 )
 
 // Settle gives a question an answer by somebody who may answer (DE-4). State

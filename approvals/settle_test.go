@@ -140,7 +140,7 @@ func TestSettleEffects(t *testing.T) {
 			want := gate.Outgoing{
 				ID: eff.Out[i].ID, Kind: gate.OutCardUpdate, Lane: "card:" + m.Message, Source: m.Source, Thread: "th_1",
 				Place: gate.Place{Chat: m.Chat}, Message: m.Message, Question: string(q.ID), Ticket: "tkt_1",
-				CreatedAt: now, NotBefore: now.Add(1500 * time.Millisecond),
+				CreatedAt: now, NotBefore: now.Add(3500 * time.Millisecond),
 			}
 			if !reflect.DeepEqual(eff.Out[i], want) {
 				t.Errorf("Out[%d] = %+v, want %+v", i, eff.Out[i], want)

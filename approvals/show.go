@@ -8,9 +8,10 @@ import (
 	"github.com/gatehouse-bot/gatehouse/gate"
 )
 
-// updateDelay keeps a card's update behind the answer to the click that made
-// it: Feishu reverts an update that comes first.
-const updateDelay = 1500 * time.Millisecond
+// updateDelay keeps a card's update behind the answer to whatever click was under
+// way when the question ended: Feishu undoes an update that comes before it, and
+// waits three seconds for it. A click that comes later sees the end.
+const updateDelay = 3500 * time.Millisecond
 
 // Presented records where a question is shown; a click from there counts from
 // then on (CA-6). A question that came to its end meanwhile has that card
@@ -25,6 +26,21 @@ func Presented(q Question, m Message, now time.Time) (Question, Effects) {
 		return q, Effects{}
 	}
 	return q, Effects{Out: []gate.Outgoing{update(q, m, now)}}
+}
+
+// fromCard reports whether a click came from a stored message of the question
+// (CA-6), or why not. A click that names no message did not; other answers need
+// none.
+func fromCard(q Question, r AnswerRequest) (reason string, ok bool) {
+	switch m := r.Message; {
+	case m == nil:
+		return ReasonWrongCard, r.Via != ViaCard
+	case slices.Contains(q.Messages, *m):
+		return "", true
+	case slices.ContainsFunc(q.Messages, func(known Message) bool { return known.Source == m.Source && known.Message == m.Message }):
+		return ReasonWrongChat, false
+	}
+	return ReasonWrongCard, false
 }
 
 // Updated records that a card shows the question's end (DE-9).

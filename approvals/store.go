@@ -20,6 +20,8 @@ var (
 	ErrNotAllowed = errors.New("may not answer")
 	// ErrWrongCard: the click did not come from a stored message of the question (CA-6).
 	ErrWrongCard = errors.New("wrong card")
+	// ErrNotShown: the click came from where the question may be shown, but that is not recorded yet; again may help.
+	ErrNotShown = errors.New("not known to be shown yet")
 	// ErrTooManyOpen: the session has as many open questions as the
 	// configuration allows (429, DE-8).
 	ErrTooManyOpen = errors.New("too many open questions")

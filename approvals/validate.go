@@ -22,9 +22,14 @@ const (
 	MaxAnswerers   = 50  // entries
 )
 
-func invalid(format string, args ...any) error {
-	return fmt.Errorf("%w: "+format, append([]any{ErrInvalid}, args...)...)
-}
+// Invalid is an ErrInvalid that says what is wrong: a field, and what is wanted
+// of it. Its words are for the asker.
+type Invalid string
+
+func (i Invalid) Error() string        { return ErrInvalid.Error() + ": " + string(i) }
+func (i Invalid) Is(target error) bool { return target == ErrInvalid }
+
+func invalid(format string, args ...any) error { return Invalid(fmt.Sprintf(format, args...)) }
 
 // check returns the first thing that is wrong with a request, naming its
 // field, or nil (DE-2).

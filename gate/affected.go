@@ -30,16 +30,19 @@ type RuleChange struct {
 
 // Affected tells what the step from one Policy to the next means for an active
 // Ticket with that Mandate, and false when it means nothing (PV-4). l is what
-// today's lists, under the next Policy, say of the Mandate's sender. It revokes
-// nothing (PV-5).
-func Affected(m *Mandate, old, next *Policy, l Lists) (PolicyChange, bool) {
+// today's lists, under the next Policy, say of the Mandate's sender; knows, that
+// the Ticket knows already that the requester may no longer start work, so that
+// a change of the list about others is no news to it. It revokes nothing (PV-5).
+func Affected(m *Mandate, old, next *Policy, l Lists, knows bool) (PolicyChange, bool) {
 	if m == nil || old == nil || next == nil || !m.authorises() {
 		return PolicyChange{}, false
 	}
 	c := PolicyChange{
-		Rules:     ruleChanges(m.Rules, old, next),
-		Requester: m.requesterChange(old, next, l),
-		Mode:      m.modeChange(old.Mode, next.Mode),
+		Rules: ruleChanges(m.Rules, old, next),
+		Mode:  m.modeChange(old.Mode, next.Mode),
+	}
+	if !knows {
+		c.Requester = m.requesterChange(old, next, l)
 	}
 	return c, len(c.Rules) > 0 || c.Requester != "" || c.Mode != ""
 }
@@ -74,45 +77,70 @@ func (r Rule) text() string {
 
 // requesterChange says that the requester may no longer start work: the lists
 // or the table changed, and the message would now definitely get less than it
-// got. A list that cannot be read says nothing. The Source's configuration is
-// not asked, since it is not Policy (PV-7).
+// got. A list that cannot be read says nothing.
 func (m *Mandate) requesterChange(old, next *Policy, l Lists) string {
-	was, is := old.Sources[m.Source], next.Sources[m.Source]
-	lost := false
-	switch m.Basis.Kind {
-	case AllowList, FollowUp, TableCell:
-		lost = !m.samePeople(was, is) && m.getsLess(is.Table, l.Allow)
-	case BotList:
-		lost = !slices.Equal(was.Bots, is.Bots) && l.Bots == No
-	case NoBasis, FollowUpUnlisted:
-		// Only the Thread gave the strength: no list can take it away.
-	}
-	if lost {
+	if !m.samePeople(old.Sources[m.Source], next.Sources[m.Source]) && LostRequester(m, next, l) == Yes {
 		return ReasonRequesterLost
 	}
 	return ""
 }
 
+// LostRequester tells whether the requester may no longer start work, by a
+// Policy and what today's lists under it say of the Mandate's sender; Unknown
+// where a list cannot be read and would make the difference (PV-4). The Source's
+// configuration is not asked, since it is not Policy (PV-7).
+func LostRequester(m *Mandate, p *Policy, l Lists) Membership {
+	switch m.Basis.Kind {
+	case AllowList, FollowUp, TableCell:
+		return m.getsLess(p.Sources[m.Source].Table, l.Allow)
+	case BotList:
+		return not(l.Bots)
+	case NoBasis, FollowUpUnlisted:
+		// Only the Thread gave the strength: no list can take it away.
+	}
+	return No
+}
+
+func not(m Membership) Membership {
+	switch m {
+	case Yes:
+		return No
+	case No:
+		return Yes
+	case Unknown:
+	}
+	return Unknown
+}
+
 // samePeople reports whether two versions treat the message's people alike.
 func (m *Mandate) samePeople(was, is SourcePolicy) bool {
+	if m.Basis.Kind == BotList {
+		return slices.Equal(was.Bots, is.Bots)
+	}
 	row := m.spot(false).row
 	return slices.Equal(was.Allow, is.Allow) && was.Table[row] == is.Table[row]
 }
 
-// getsLess reports whether the message would definitely get less. A listed
-// person's request or follow-up keeps its strength while the person is listed;
-// by a cell it can get less either way.
-func (m *Mandate) getsLess(t Table, listed Membership) bool {
-	ifListed := m.Basis.Kind == TableCell && m.gets(t.says, true) < m.Strength
-	ifNot := m.gets(t.says, false) < m.Strength
-	switch listed {
-	case Yes:
+// getsLess tells whether the message would get less. A listed person's request
+// or follow-up keeps its strength while the person is listed; by a cell it can
+// get less either way.
+func (m *Mandate) getsLess(t Table, listed Membership) Membership {
+	ifListed := isTrue(m.Basis.Kind == TableCell && m.gets(t.says, true) < m.Strength)
+	ifNot := isTrue(m.gets(t.says, false) < m.Strength)
+	switch {
+	case listed == Yes || ifListed == ifNot:
 		return ifListed
-	case No:
+	case listed == No:
 		return ifNot
-	case Unknown:
 	}
-	return ifListed && ifNot
+	return Unknown
+}
+
+func isTrue(b bool) Membership {
+	if b {
+		return Yes
+	}
+	return No
 }
 
 // modeChange says that proactive work is no longer accepted.

@@ -109,7 +109,7 @@ func TestAffected(t *testing.T) {
 			}
 			next := policyOf()
 			r.edit(next)
-			got, affected := gate.Affected(&world.m, policyOf(), next, r.l)
+			got, affected := gate.Affected(&world.m, policyOf(), next, r.l, false)
 			text, err := json.Marshal(got)
 			if err != nil || string(text) != r.want || affected != (r.want != same) {
 				t.Errorf("Affected(%+v) = %s, %t, %v, want %s", world.m, text, affected, err, r.want)
@@ -122,13 +122,57 @@ func TestAffectedWithoutTwoPoliciesIsFalse(t *testing.T) {
 	t.Parallel()
 	m, p := &newResume("allow_list", "---").m, policyOf()
 	for name, affected := range map[string]bool{
-		"no mandate": second(gate.Affected(nil, p, p, gate.Lists{})),
-		"no old":     second(gate.Affected(m, nil, p, gate.Lists{})),
-		"no next":    second(gate.Affected(m, p, nil, gate.Lists{})),
+		"no mandate": second(gate.Affected(nil, p, p, gate.Lists{}, false)),
+		"no old":     second(gate.Affected(m, nil, p, gate.Lists{}, false)),
+		"no next":    second(gate.Affected(m, p, nil, gate.Lists{}, false)),
 	} {
 		if affected {
 			t.Errorf("PV-4 Affected(%s) = true, want false", name)
 		}
+	}
+}
+
+func TestWhatIsKnownIsNoNews(t *testing.T) {
+	t.Parallel()
+	m, next := &newResume("allow_list", "---").m, policyOf()
+	m.Rules = []string{"r1"}
+	allow()(next)
+	if got, affected := gate.Affected(m, policyOf(), next, gate.Lists{}, true); affected {
+		t.Errorf("PV-4 Affected(who knows it) = %+v, want nothing", got)
+	}
+	rule(func(r *gate.Rule) { r.Enabled = false })(next)
+	if got, affected := gate.Affected(m, policyOf(), next, gate.Lists{}, true); !affected || got.Requester != "" || len(got.Rules) != 1 {
+		t.Errorf("PV-4 Affected(who knows of the requester, not of the rule) = %+v, %t, want the rule only", got, affected)
+	}
+}
+
+func TestLostRequester(t *testing.T) {
+	t.Parallel()
+	unk := gate.Lists{Allow: gate.Unknown, Bots: gate.Unknown}
+	yes := gate.Lists{Allow: gate.Yes, Bots: gate.Yes}
+	for _, r := range []struct {
+		name, basis string
+		cells       string
+		l           gate.Lists
+		want        gate.Membership
+	}{
+		{"PV-4 who is listed may", "allow_list", "---", yes, gate.No},
+		{"PV-4 who is not may not", "allow_list", "---", gate.Lists{}, gate.Yes},
+		{"PV-4 a list that cannot be read tells nothing", "allow_list", "---", unk, gate.Unknown},
+		{"PV-4 unless the cells say the same of both", byRemark, "---", unk, gate.Yes},
+		{"PV-4 a bot that is listed may", "bot_list", "---", yes, gate.No},
+		{"PV-4 a bot that is not may not", "bot_list", "---", gate.Lists{}, gate.Yes},
+		{"PV-4 a bot list that cannot be read tells nothing", "bot_list", "---", unk, gate.Unknown},
+		{"PV-4 a follow-up of who is not listed has no list to lose", "follow_up_unlisted", "---", gate.Lists{}, gate.No},
+	} {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			p := policyOf()
+			cells(r.cells)(p)
+			if got := gate.LostRequester(&newResume(r.basis, "---").m, p, r.l); got != r.want {
+				t.Errorf("LostRequester = %v, want %v", got, r.want)
+			}
+		})
 	}
 }
 
@@ -153,7 +197,7 @@ func TestEveryFieldOfARuleCounts(t *testing.T) {
 		old := policyOf()
 		old.Rules[0] = next.Rules[0]
 		reflect.ValueOf(&next.Rules[0]).Elem().Field(i).Set(reflect.ValueOf(full).Field(i))
-		if _, got := gate.Affected(m, old, next, gate.Lists{Allow: gate.Yes}); got != (field != "Match") {
+		if _, got := gate.Affected(m, old, next, gate.Lists{Allow: gate.Yes}, false); got != (field != "Match") {
 			t.Errorf("PV-4 Affected(rule with another %s) = %t", field, got)
 		}
 	}

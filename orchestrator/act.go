@@ -5,18 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
-	"github.com/gatehouse-bot/gatehouse/approvals"
 	"github.com/gatehouse-bot/gatehouse/gate"
-)
-
-// The codes of a refused question: an approval can be asked only while a turn is
-// open (AP-7); what is asked breaks DE-2; DE-8.
-const (
-	ActNoOpenTurn  = "no_open_turn"
-	ActInvalid     = "invalid"
-	ActTooManyOpen = "too_many_open"
 )
 
 // Act does one action of a Ticket's Executor. The same key gives the same
@@ -109,77 +99,4 @@ func (s *Service) acted(ctx context.Context, id gate.TicketID, key string) (*Per
 	}
 	p.Deduped = true
 	return &p, nil
-}
-
-// ask opens a question for the Ticket. The question's own key makes it act
-// once (DE-3); the guard refuses one for a Ticket that just ended (DE-7).
-func (s *Service) ask(ctx context.Context, id gate.TicketID, cmd Command) (Performed, error) {
-	if cmd.Ask == nil {
-		return refusedAct(ActMissingField, "say what is asked: a key (or requestId), kind approval, clarification or choice, and a prompt"), nil
-	}
-	if strings.HasPrefix(cmd.Ask.RequestID, askBudget) {
-		return refusedAct(ActInvalid, "keys that begin with "+askBudget+" are the gateway's own; use another"), nil
-	}
-	for range commitTries {
-		st, err := s.Store.Load(ctx, Want{Tickets: []gate.TicketID{id}})
-		if err != nil {
-			return Performed{}, fmt.Errorf("load ticket %s: %w", id, err)
-		}
-		t, ok := st.Tickets[id]
-		switch {
-		case !ok || !t.Active():
-			return refusedAct(ActTicketEnded, "the ticket has ended; stop working on it"), nil
-		case cmd.Ask.Kind == approvals.Approval && !t.Turn:
-			return refusedAct(ActNoOpenTurn, "an approval can be asked only while a turn is open"), nil
-		}
-		session := t.session(s.Settings.Language)
-		if session.Review, err = s.reviewOf(ctx, &t); err != nil {
-			return Performed{}, err
-		}
-		q, _, err := s.Asker.Open(ctx, session, *cmd.Ask)
-		switch {
-		case errors.Is(err, ErrConflict):
-			continue
-		case errors.Is(err, approvals.ErrInvalid): // it would be again, however often it is tried
-			return refusedAct(ActInvalid, err.Error()), nil
-		case errors.Is(err, approvals.ErrTooManyOpen):
-			return refusedAct(ActTooManyOpen, "too many questions of this session are open; wait for their answers"), nil
-		case err != nil:
-			return Performed{}, fmt.Errorf("open question for %s: %w", id, err)
-		}
-		return Performed{OK: true, Question: q.ID}, s.parkRemote(ctx, &t, q)
-	}
-	return Performed{}, fmt.Errorf("open question for %s: %w", id, ErrConflict)
-}
-
-// parkRemote parks the turn of a remote Executor with the question that it
-// asked: it is given the answer as an Input. An embedded one parks when it
-// returns.
-func (s *Service) parkRemote(ctx context.Context, t *Ticket, q approvals.Question) error {
-	if !s.Settings.Executors[t.Executor].Remote || q.Status.Terminal() || !t.works() {
-		return nil
-	}
-	return s.park(ctx, t.ID, t.Delivered)
-}
-
-// reviewOf is what the Ticket's matched rules ask of its approvals now (RU-4).
-func (s *Service) reviewOf(ctx context.Context, t *Ticket) (gate.Review, error) {
-	if len(t.Mandate.Rules) == 0 {
-		return gate.Review{}, nil
-	}
-	p, err := s.Store.PolicyInForce(ctx)
-	if err != nil {
-		return gate.Review{}, fmt.Errorf("load policy: %w", err)
-	}
-	return p.Policy.ReviewOf(t.Mandate.Rules), nil
-}
-
-// session is who asks, as the broker sees a Ticket.
-func (t *Ticket) session(language string) approvals.Session {
-	return approvals.Session{
-		ID: approvals.SessionID(t.ID), Title: t.Title, Short: t.Short(),
-		Source: t.Mandate.Source, Thread: t.Mandate.Thread, Place: t.Mandate.Place,
-		Anchor: t.Anchor, Direct: t.Direct, Requester: t.Mandate.Sender, Language: language, Executor: t.Executor,
-		Guard: approvals.Guard{Kind: KindTicket, ID: string(t.ID), Version: t.Version},
-	}
 }

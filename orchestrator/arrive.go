@@ -227,6 +227,7 @@ func (w *work) revalidate(t *Ticket) gate.Revalidation {
 func (w *work) reopen(t *Ticket) {
 	t.Former, t.End, t.State, t.Report = t.End, nil, TicketActive, nil
 	t.Told, t.Checked = w.Policy.Version, w.Pauses.ended(t.Mandate.Source)
+	t.Bereft = w.lostRequester(t) == gate.Yes
 	waiting := t.Waiting
 	t.Waiting = nil
 	first := true

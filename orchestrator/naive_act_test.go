@@ -279,6 +279,7 @@ func (w *naive) newPolicy(p naivePolicy) {
 // affected is PV-4: does the step from the Policy that its Executor knows to
 // the one in force mean anything for the Ticket?
 func (w *naive) affected(t *naiveTicket, old naivePolicy) bool {
+	bereaved := w.bereaved(t, old)
 	for _, r := range t.rules {
 		was, is := old.rules[r], w.policy.rules[r]
 		if was.enabled && (was.text != is.text || was.silent != is.silent || was.codex != is.codex || !is.enabled) {
@@ -291,14 +292,20 @@ func (w *naive) affected(t *naiveTicket, old naivePolicy) bool {
 	if t.verdict.strength == gate.Inferred && old.mode == gate.Auto && w.policy.mode != gate.Auto {
 		return true
 	}
-	// Whoever could not start work before either may be told again: what a
-	// group's members were yesterday nobody knows.
+	return bereaved
+}
+
+// bereaved: the list or the cells changed, and by now the requester may not
+// start such work; that is told once.
+func (w *naive) bereaved(t *naiveTicket, old naivePolicy) bool {
 	root := w.msg(t.message)
 	same := maps.Equal(old.allow[t.source], w.policy.allow[t.source]) && old.cells[t.source][root.scope] == w.policy.cells[t.source][root.scope]
 	if t.verdict.basis == "bot_list" {
 		same = old.bots[t.source]["good"] == w.policy.bots[t.source]["good"]
 	}
-	return !same && !w.mayStart(t)
+	knew := t.bereft
+	t.bereft = !w.mayStart(t) && (knew || !same)
+	return t.bereft && !knew
 }
 
 // mayStart: the requester may still start such work.
@@ -307,8 +314,12 @@ func (w *naive) mayStart(t *naiveTicket) bool {
 	switch t.verdict.basis {
 	case "bot_list":
 		return w.policy.bots[t.source][root.from]
-	case "follow_up", "follow_up_unlisted":
+	case "follow_up_unlisted":
 		return true
+	case "follow_up":
+		if w.listed(root) {
+			return true
+		}
 	}
 	if w.listed(root) && root.addressed {
 		return true

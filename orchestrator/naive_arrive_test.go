@@ -148,7 +148,7 @@ func (w *naive) wake(t *naiveTicket, m *naiveMessage) {
 	t.resumedAt = w.now
 	t.ended, t.former, t.reported, t.report = false, t.end, false, ""
 	t.end = ""
-	t.recheck, t.told = false, w.version
+	t.recheck, t.told, t.bereft = false, w.version, !w.mayStart(t)
 	t.roots[m.n], t.root = true, m.n
 	if !slices.Contains(m.owners, t.n) {
 		m.owners = append(m.owners, t.n)

@@ -126,6 +126,7 @@ type naiveTicket struct {
 	version   int
 	rules     []string
 	told      int
+	bereft    bool
 	own       []string
 	context   []string
 	inputs    []naiveInput

@@ -196,6 +196,43 @@ func TestPolicyChangeReachesTickets(t *testing.T) {
 			}
 		})
 	})
+	t.Run("who knows that its requester is off the list is told no more of changes about others, until it is news again (PV-4)", func(t *testing.T) {
+		play(t, func(h *house) {
+			allow := func(ids ...string) gate.Policy {
+				return edited(func(p *gate.Policy) {
+					s := p.Sources["feishu"]
+					s.Allow = ids
+					p.Sources["feishu"] = s
+				})
+			}
+			for i, step := range []struct {
+				p    gate.Policy
+				told int
+			}{
+				{allow("ou_other"), 1}, {allow("ou_other", "ou_third"), 1}, {allow("ou_third"), 1},
+				{allow(listed), 1}, {allow("ou_third"), 2}, {allow("ou_other"), 2},
+			} {
+				put(h, i+1, step.p)
+				if got := h.told(); len(got) != step.told {
+					t.Errorf("after step %d told %d times, want %d: %+v", i+1, len(got), step.told, got)
+				}
+			}
+		})
+	})
+	t.Run("who was resumed though its requester is off the list is told nothing of changes about others (PV-4, RV-2)", func(t *testing.T) {
+		t.Parallel()
+		d := newDesk(t)
+		d.play("say m1 A lin@; eval A; accept m1")
+		tk := d.s.Tickets["t1"]
+		tk.Mandate.Basis = gate.Basis{Kind: gate.FollowUp}
+		tk.State, tk.End = orchestrator.TicketEnded, &orchestrator.End{Reason: orchestrator.EndCompleted}
+		d.s.Tickets["t1"] = tk
+		d.f.Lists = map[orchestrator.Who]gate.Lists{}
+		d.play("say m2 A wang")
+		if tk := d.s.Tickets["t1"]; !tk.Active() || !tk.Bereft {
+			t.Errorf("ticket is %s, bereft %t; want it resumed, and to know", tk.State, tk.Bereft)
+		}
+	})
 	t.Run("an unaffected ticket gets nothing (PV-4)", func(t *testing.T) {
 		play(t, func(h *house) {
 			put(h, 1, edited(func(p *gate.Policy) { p.Mode = gate.Off }))

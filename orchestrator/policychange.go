@@ -14,11 +14,23 @@ func PolicyChanged(s State, id gate.TicketID, told int, old *gate.Policy, f Fact
 		return w.done()
 	}
 	m := &t.Mandate
-	if change, affected := gate.Affected(m, old, f.Policy, w.lists(m.Source, m.Sender)); affected {
+	change, affected := gate.Affected(m, old, f.Policy, w.lists(m.Source, m.Sender), t.Bereft)
+	if affected {
 		w.input(t, Input{Kind: InputPolicyChanged, Policy: &change})
+	}
+	switch {
+	case change.Requester != "":
+		t.Bereft = true
+	case w.lostRequester(t) == gate.No:
+		t.Bereft = false
 	}
 	t.Told = f.Policy.Version
 	return w.done()
+}
+
+// lostRequester tells whether the Ticket's requester may no longer start work.
+func (w *work) lostRequester(t *Ticket) gate.Membership {
+	return gate.LostRequester(&t.Mandate, w.Policy, w.lists(t.Mandate.Source, t.Mandate.Sender))
 }
 
 // told is the Policy version that the Ticket's Executor knows of.

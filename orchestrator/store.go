@@ -98,6 +98,9 @@ type PolicyRecord struct {
 	// Pauses are no part of the Policy; they stand here so that every commit
 	// is made under the pauses that it saw.
 	Pauses Pauses `json:"pauses,omitzero"`
+	// Approvals is the main Session's own policy, as last recorded; "": the
+	// configuration's (AP-3). It is no part of the Policy either.
+	Approvals approvals.Policy `json:"approvals,omitempty"`
 
 	Version int64 `json:"-"`
 }
@@ -162,6 +165,10 @@ type (
 		Thread  gate.ThreadID
 		Outcome Outcome
 	}
+	QuestionFilter struct {
+		Session approvals.SessionID // needed
+		Status  approvals.Status
+	}
 )
 
 // Depths are the lengths of the queues, for status.
@@ -179,6 +186,11 @@ type Reader interface {
 	ListDecisions(ctx context.Context, f DecisionFilter, p Page) ([]Decision, string, error)
 	ListThreads(ctx context.Context, p Page) ([]Thread, string, error)
 	Depths(ctx context.Context) (Depths, error)
+}
+
+// Questions lists what a session asked, closed or not.
+type Questions interface {
+	ListQuestions(ctx context.Context, f QuestionFilter, p Page) ([]approvals.Question, string, error)
 }
 
 // Versions keeps what was in force (PV-1).
@@ -235,6 +247,7 @@ type Store interface {
 	States
 	Queue
 	Reader
+	Questions
 	Versions
 	Tallies
 	Evals

@@ -161,7 +161,7 @@ func (h *house) run() (stop func()) {
 
 // settle lets everything that is due happen.
 func (h *house) settle() {
-	time.Sleep(3 * time.Second) // fake time
+	time.Sleep(5 * time.Second) // fake time
 	synctest.Wait()
 }
 

@@ -126,9 +126,15 @@ type Ticket struct {
 	// Told is the Policy version that its Executor knows of, if that is newer
 	// than its Mandate's (PV-4).
 	Told int `json:"told,omitempty"`
+	// Bereft: its Executor was told that its requester may no longer start work,
+	// or it was resumed though that was so; it is not told again (PV-4).
+	Bereft bool `json:"bereft,omitempty"`
 	// Checked counts the pauses of its Source that had ended when its Mandate
 	// was last looked at (RE-3).
 	Checked int `json:"checked,omitempty"`
+	// Approvals is the session's own policy, as last recorded; "": the
+	// configuration's (AP-3).
+	Approvals approvals.Policy `json:"approvals,omitempty"`
 	// Spent is what it used of its budget (EX-5).
 	Spent     Spent     `json:"spent,omitzero"`
 	CreatedAt time.Time `json:"created_at"`

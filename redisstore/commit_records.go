@@ -15,7 +15,8 @@ const (
 	tickets   = "tickets"
 	decided   = "decisions"
 	threads   = "threads"
-	questions = "questions"
+	questions = "questions" // open ones
+	asked     = "asked"     // open or closed
 	evals     = "evals"
 	lost      = "lost"
 )
@@ -176,6 +177,12 @@ func (w *recordWriter) reach(r *orchestrator.Reach) {
 func (w *recordWriter) question(q *approvals.Question) {
 	id, open := string(q.ID), q.Status == approvals.StatusOpen
 	w.put(orchestrator.KindQuestion, id, q.Version, q, w.unless(open))
+	all := w.keys.indexBy(asked, "session", string(q.Session.ID))
+	w.list(all, q.CreatedAt, id)
+	w.p.lifetime(all, w.keep)
+	if q.Version == 0 {
+		w.p.forget(q.CreatedAt.Add(-w.keep), all)
+	}
 	for _, index := range []string{
 		w.keys.index(questions), w.keys.indexBy(questions, "session", string(q.Session.ID)),
 	} {

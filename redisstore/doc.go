@@ -55,6 +55,7 @@
 //	index:lost                       zset    –                     C       places that cannot be reached, by the time of it
 //	index:questions                  zset    –                     C       open ones, by created_at
 //	index:questions:session:<id>     zset    –                     C
+//	index:asked:session:<id>         zset    records               C       open or closed, by created_at
 //	log                              stream  trimmed; records      C S     event log
 //	op:<random>                      string, 1 min                 C L     an operation was done, or what it handed out:
 //	                                 list                                  the client may send it twice

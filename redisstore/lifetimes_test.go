@@ -53,7 +53,7 @@ var lives = map[string]time.Duration{
 	"thread:live": -1, "thread:quiet": kept.Records, "ticket:active": -1, "ticket:ended": kept.Records,
 	"inputs:active": -1, "inputs:ended": kept.Records, "acts:active": -1, "acts:ended": kept.Records,
 	"eval:open": -1, "eval:done": kept.Records, "question:asked": -1, "question:closed": kept.Records,
-	"decision:": kept.Records, "index:": -1, "index:triggers": kept.Records, "index:decisions": kept.Records,
+	"decision:": kept.Records, "index:": -1, "index:triggers": kept.Records, "index:decisions": kept.Records, "index:asked": kept.Records,
 	"chat:": -1, "policy": -1, "form": -1, "inbox:": -1, "lane:": -1, "rows": -1, "due:": -1, "claims": -1, "token": -1,
 	"live": -1, "log": -1,
 }

@@ -70,6 +70,15 @@ func (s *Store) ListThreads(ctx context.Context, p orchestrator.Page) ([]orchest
 	return list, next, wrap("list threads", err)
 }
 
+// ListQuestions implements orchestrator.Questions: by the time of asking.
+func (s *Store) ListQuestions(ctx context.Context, f orchestrator.QuestionFilter, p orchestrator.Page) ([]approvals.Question, string, error) {
+	list, next, err := listing[approvals.Question]{
+		store: s, key: s.recordKey(orchestrator.KindQuestion), index: s.keys.indexBy(asked, "session", string(f.Session)),
+		keep: func(q *approvals.Question) bool { return f.Status == "" || q.Status == f.Status },
+	}.page(ctx, p)
+	return list, next, wrap("list questions", err)
+}
+
 // OpenEvals implements orchestrator.Evals.
 func (s *Store) OpenEvals(ctx context.Context) ([]orchestrator.Eval, error) {
 	ids, err := s.client.ZRange(ctx, s.keys.index(evals), 0, -1).Result()

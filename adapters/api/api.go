@@ -35,6 +35,12 @@ type Config struct {
 	Journal Journal
 	// Desk is where Tickets are worked on. Nil: those calls are not ready.
 	Desk Desk
+	// Sessions, Broker and Questions are what the calls on questions need
+	// (page 06); without all three those are not there, and the capabilities say
+	// so.
+	Sessions  Sessions
+	Broker    Broker
+	Questions Questions
 	// Wake returns a channel that receives when something may have happened,
 	// until ctx ends; orchestrator.Queue has one. Nil: waits only poll.
 	Wake func(ctx context.Context) <-chan struct{}
@@ -80,6 +86,9 @@ type api struct {
 	journal     Journal
 	streams     chan struct{} // one element a stream
 	desk        Desk
+	sessions    Sessions
+	broker      Broker
+	questions   Questions
 	wake        func(context.Context) <-chan struct{}
 	draining    <-chan struct{}
 	main        MainSession
@@ -109,6 +118,9 @@ func New(c Config) http.Handler {
 		journal: c.Journal, streams: make(chan struct{}, maxStreams), desk: c.Desk, wake: c.Wake, draining: c.Draining,
 		main: c.Main, external: c.External, judge: c.Again, replayer: c.Replayer,
 		table: newTable(routes()), tokens: newKeyring(c.Tokens), hosts: newHosts(c.Hosts), now: c.Now, log: c.Log,
+	}
+	if c.Sessions != nil && c.Questions != nil {
+		a.sessions, a.broker, a.questions = c.Sessions, c.Broker, c.Questions
 	}
 	if a.status == nil {
 		a.status = func(context.Context) []Entry { return nil }

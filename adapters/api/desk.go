@@ -141,7 +141,7 @@ type acting struct {
 	asking
 }
 
-// asking are the fields of the action ask (DE-2).
+// asking are the fields of a question, but its kind (DE-2).
 type asking struct {
 	RequestID      string               `json:"requestId"`
 	Prompt         string               `json:"prompt"`
@@ -151,6 +151,16 @@ type asking struct {
 	TimeoutMS      int64                `json:"timeoutMs"`
 	Answerers      []string             `json:"answerers"`
 	Operation      *approvals.Operation `json:"operation"`
+}
+
+// request is a question as the agent states it: the host did not see the call
+// that it may be about (AP-1).
+func (b *asking) request(k approvals.Kind) *approvals.Request {
+	return &approvals.Request{
+		RequestID: b.RequestID, Kind: k, Prompt: b.Prompt, Options: b.Options,
+		Recommendation: b.Recommendation, AllowFreeText: b.AllowFreeText, Answerers: b.Answerers,
+		Timeout: timeout(b.TimeoutMS), Operation: b.Operation, AsStated: true,
+	}
 }
 
 // maxKey bounds an action's key, in bytes, and maxNamed the Inputs it names.
@@ -176,14 +186,10 @@ func (b *acting) command() (orchestrator.Command, error) {
 	return cmd, nil
 }
 
-// request is a question as the agent states it: the host did not see the call
-// that it may be about (AP-1). Nothing to ask by is nothing asked.
+// request is the question of the action ask; the key and the text may stand in
+// for what they are here. Nothing to ask by is nothing asked.
 func (b *acting) request() *approvals.Request {
-	r := &approvals.Request{
-		RequestID: b.RequestID, Kind: approvals.Kind(b.Kind), Prompt: b.Prompt, Options: b.Options,
-		Recommendation: b.Recommendation, AllowFreeText: b.AllowFreeText, Answerers: b.Answerers,
-		Timeout: timeout(b.TimeoutMS), Operation: b.Operation, AsStated: true,
-	}
+	r := b.asking.request(approvals.Kind(b.Kind))
 	if r.RequestID == "" {
 		r.RequestID = b.Key
 	}

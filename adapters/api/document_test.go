@@ -100,7 +100,9 @@ func TestTheDocument(t *testing.T) {
 		t.Parallel()
 		want, got := map[string]string{}, map[string]string{}
 		for _, r := range api.Routes() {
-			want[r.Method+" "+r.Path] = lines(pathVariable.FindAllString(r.Path, -1), r.Roles, r.Public)
+			names := pathVariable.FindAllString(r.Path, -1)
+			slices.Sort(names)
+			want[r.Method+" "+r.Path] = lines(names, r.Roles, r.Public)
 		}
 		for call, op := range p.operations() {
 			var inPath []string
@@ -172,7 +174,7 @@ func validOpenAPI(text []byte) error {
 
 // refusedCodes are the codes of refusals (409), which stand where they are
 // made and in no table.
-var refusedCodes = []string{"driver_not_external", "nothing_to_evaluate", "not_admitted", "recalled", "not_owned", "started_ticket"}
+var refusedCodes = []string{"driver_not_external", "nothing_to_evaluate", "not_admitted", "recalled", "not_owned", "started_ticket", orchestrator.ActNoOpenTurn, orchestrator.ActTicketEnded}
 
 func tableCodes(t *testing.T) map[string]int {
 	t.Helper()

@@ -71,7 +71,9 @@ func newWorld(t *testing.T, edit ...func(*api.Config)) *world {
 	}
 	drained := make(chan struct{})
 	close(drained)
-	c.Desk, c.Journal, c.Draining = w.service(), w.mem, drained
+	desk := w.service()
+	c.Desk, c.Journal, c.Draining = desk, w.mem, drained
+	c.Sessions, c.Broker, c.Questions = desk, w.broker(), w.mem
 	c.Main, c.Again, c.External = service(w.mem), service(w.mem), true
 	for _, e := range edit {
 		e(&c)
@@ -84,12 +86,19 @@ func newWorld(t *testing.T, edit ...func(*api.Config)) *world {
 func (w *world) service() *orchestrator.Service {
 	var ids atomic.Int64
 	return orchestrator.NewService(orchestrator.ServiceConfig{
-		Store: w.mem, Directory: &orchestrator.Lists{States: w.mem}, Now: func() time.Time { return now },
+		Store: w.mem, Asker: w.broker(), Directory: &orchestrator.Lists{States: w.mem}, Now: func() time.Time { return now },
+		Settings: orchestrator.Settings{Workspace: "default"},
 		Sources: map[gate.SourceID]*gate.Source{
 			"feishu-main": {ID: "feishu-main", Platform: gate.Feishu, Enabled: true},
 			"github-main": {ID: "github-main", Platform: gate.GitHub, Enabled: true},
 		},
 		NewID: func(prefix string) string { return prefix + strconv.FormatInt(ids.Add(1), 10) }, Log: slog.New(slog.DiscardHandler),
+	})
+}
+
+func (w *world) broker() *approvals.Broker {
+	return approvals.NewBroker(approvals.BrokerConfig{
+		Workspace: "default", Store: w.mem, Directory: &orchestrator.Lists{States: w.mem}, Now: func() time.Time { return now },
 	})
 }
 
@@ -220,6 +229,7 @@ const (
 	issue  = gate.ThreadID("github-main~acme~app~7")
 	branch = gate.ThreadID("github-main~acme~app~main")
 	fix    = gate.TicketID("tkt_0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b")
+	which  = approvals.ID("7b1f0c3a-0000-5000-8000-000000000001")
 	triage = gate.TicketID("tkt_0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f9999")
 )
 
@@ -246,11 +256,16 @@ func story(t *testing.T, w *world) {
 			{Trigger: ci, State: orchestrator.StateReceived},
 		},
 		Tickets: []orchestrator.Ticket{asking(), stopped()}, Threads: threads(), Decisions: decisions(),
-		Questions: []approvals.Question{{
-			ID: "7b1f0c3a-0000-5000-8000-000000000001", Workspace: "default", Session: approvals.Session{ID: approvals.SessionID(fix)},
-			RequestID: "r1", Kind: approvals.Choice, Prompt: "which?", Status: approvals.StatusOpen, CreatedAt: ago(time.Minute), Deadline: ago(-time.Minute),
-		}},
+		Questions: questions(),
 	})
+}
+
+func questions() []approvals.Question {
+	return []approvals.Question{{
+		ID: which, Workspace: "default", Session: approvals.Session{ID: approvals.SessionID(fix)},
+		RequestID: "r1", Kind: approvals.Choice, Prompt: "which?", Status: approvals.StatusOpen, CreatedAt: ago(time.Minute), Deadline: ago(-time.Minute),
+		Options: []approvals.Option{{ID: "a", Label: "A"}}, Events: []approvals.Event{{Type: approvals.EventOpened, At: ago(time.Minute)}},
+	}}
 }
 
 func asking() orchestrator.Ticket {

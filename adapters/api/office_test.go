@@ -75,7 +75,7 @@ func newOffice(t *testing.T) *office {
 	}
 	o.work(log)
 	o.h = held(t, api.New(api.Config{
-		Lists: o.mem, Records: o.mem, Desk: o.svc, Again: o.svc, Journal: o.mem, Wake: o.mem.Wake, Draining: o.drain, Now: time.Now, Log: log,
+		Lists: o.mem, Records: o.mem, Desk: o.svc, Sessions: o.svc, Broker: o.broker, Questions: o.mem, Again: o.svc, Journal: o.mem, Wake: o.mem.Wake, Draining: o.drain, Now: time.Now, Log: log,
 		Tokens: append(tokens(), api.Token{Name: "agent", Secret: agent, Role: api.Executor, Executor: "default"}),
 	}))
 	return o

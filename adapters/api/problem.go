@@ -24,6 +24,7 @@ var (
 	errBadBody      = errors.New("bad body")
 	errBodyTooLarge = errors.New("body too large")
 
+	errNoDecisions    = errors.New("no broker is wired")
 	errTooManyStreams = errors.New("too many event streams")
 
 	errNoIfMatch     = errors.New("no If-Match")
@@ -94,6 +95,7 @@ var answers = []struct {
 	{orchestrator.ErrConflict, 503, "busy", "Others changed the same object; try again.", 1},
 	{orchestrator.ErrLostClaim, 503, "busy", "Others changed the same object; try again.", 1},
 	{orchestrator.ErrNewer, 503, "newer_version", "A newer gateway wrote this object; update this one.", 0},
+	{errNoDecisions, 503, "no_decisions", "This gateway asks nobody; see GET /v1/capabilities.", 0},
 	{errNotReady, 503, "not_ready", "The gateway takes no work now.", 5},
 	{context.DeadlineExceeded, 503, "timeout", "The answer took too long; try again.", 5},
 	{context.Canceled, 503, "cancelled", "The call was given up.", 0},
@@ -111,6 +113,10 @@ func problemOf(err error) problem {
 			var q badQuery
 			if errors.As(err, &q) {
 				p.Detail = string(q)
+			}
+			var why approvals.Invalid
+			if errors.As(err, &why) {
+				p.Detail = string(why)
 			}
 			var wrong invalidPolicy
 			if errors.As(err, &wrong) {

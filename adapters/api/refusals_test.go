@@ -14,9 +14,9 @@ import (
 func TestWhatEveryCallRefuses(t *testing.T) {
 	t.Parallel()
 	w := policyWorld(t)
-	w.commit(t, orchestrator.Changes{Tickets: []orchestrator.Ticket{asking()}})
-	none := strings.NewReplacer("{id}", "none", "{thread}", "none")
-	exists := strings.NewReplacer("{id}", string(fix), "{thread}", string(chat))
+	w.commit(t, orchestrator.Changes{Tickets: []orchestrator.Ticket{asking()}, Questions: questions()})
+	none := strings.NewReplacer("{id}", "none", "{thread}", "none", "{decisionId}", "none")
+	exists := strings.NewReplacer("{id}", string(fix), "{thread}", string(chat), "{decisionId}", string(which))
 	for call, op := range paperOf(t).operations() {
 		method, path, _ := strings.Cut(call, " ")
 		parameters, answers := paperOf(t).parameters(call), op.get("responses").keys()
@@ -61,14 +61,15 @@ func TestWhatEveryCallRefuses(t *testing.T) {
 func TestEveryCallTakesItsParameters(t *testing.T) {
 	t.Parallel()
 	w := policyWorld(t)
-	w.commit(t, orchestrator.Changes{Tickets: []orchestrator.Ticket{asking()}})
+	w.commit(t, orchestrator.Changes{Tickets: []orchestrator.Ticket{asking()}, Questions: questions()})
+	exists := strings.NewReplacer("{id}", string(fix), "{decisionId}", string(which))
 	for call := range paperOf(t).operations() {
 		_, path, _ := strings.Cut(call, " ")
 		for name, query := range map[string]string{"query limit": "?limit=1&cursor=", "query wait": "?wait=1ms"} {
 			if !paperOf(t).parameters(call)[name].there() {
 				continue
 			}
-			target := strings.ReplaceAll(path, "{id}", string(fix)) + query
+			target := exists.Replace(path) + query
 			if a := w.get(t, ops, target); a.status/100 != 2 {
 				t.Errorf("GET %s = %d %s", target, a.status, a.body)
 			}

@@ -28,6 +28,12 @@ var matrix = []struct{ call, want string }{
 	{"POST /v1/tickets/{id}/actions", "415 403 403 404 401 401"}, // no body was sent
 	{"POST /v1/tickets/{id}/stop", "200 403 403 403 401 401"},
 	{"DELETE /v1/tickets/{id}/subscriptions/{thread}", "404 403 403 403 401 401"}, // it has none
+	{"GET /v1/sessions/{id}/decisions", "200 200 200 404 401 401"},
+	{"POST /v1/sessions/{id}/decisions", "415 403 403 404 401 401"},             // the main Session asks for itself only
+	{"GET /v1/sessions/{id}/decisions/{decisionId}", "404 404 404 404 401 401"}, // the Ticket did not ask that
+	{"POST /v1/sessions/{id}/decisions/{decisionId}", "404 403 403 403 401 401"},
+	{"POST /v1/sessions/{id}/cancel", "200 403 403 404 401 401"},
+	{"POST /v1/sessions/{id}/policy", "415 403 403 403 401 401"}, // no body
 	{"GET /v1/decisions", "200 200 200 403 401 401"},
 	{"GET /v1/events", "200 200 200 403 401 401"}, // it drains, so the stream ends at once
 	// No Policy is plugged in here: who may call gets 404.
@@ -51,7 +57,7 @@ var matrix = []struct{ call, want string }{
 
 var objects = strings.NewReplacer(
 	"/v1/sources/{id}", "/v1/sources/feishu-main", "/v1/triggers/{id}", "/v1/triggers/trg_1", "/v1/threads/{id}", "/v1/threads/"+string(chat),
-	"/v1/tickets/{id}", "/v1/tickets/"+string(triage), "{thread}", string(chat),
+	"/v1/tickets/{id}", "/v1/tickets/"+string(triage), "/v1/sessions/{id}", "/v1/sessions/"+string(triage), "{thread}", string(chat), "{decisionId}", string(which),
 )
 
 // callOf is the method and the target of a row.

@@ -15,7 +15,7 @@ type action func(a *api, ctx context.Context, c call) (any, error)
 // route is one call of the listener.
 type route struct {
 	method string
-	path   string // of mux; {id} names one object, {thread} a part of it
+	path   string // of mux; {id} names one object, {thread} and {decisionId} a part of it
 	// roles may call it; of a route without roles nobody may.
 	roles  []Role
 	public bool // needs no token, and any Host will do
@@ -28,6 +28,7 @@ func routes() []route {
 	readers := []Role{Operator, Viewer, Orchestrator}
 	all := []Role{Operator, Viewer, Orchestrator, Executor}
 	workers, operators, routers := []Role{Operator, Executor}, []Role{Operator}, []Role{Operator, Orchestrator}
+	askers := []Role{Operator, Orchestrator, Executor}
 	const get, post = http.MethodGet, http.MethodPost
 	return []route{
 		{get, "/healthz", nil, true, (*api).getHealth},
@@ -46,6 +47,12 @@ func routes() []route {
 		{post, "/v1/tickets/{id}/actions", workers, false, (*api).act},
 		{post, "/v1/tickets/{id}/stop", operators, false, (*api).stopTicket},
 		{http.MethodDelete, "/v1/tickets/{id}/subscriptions/{thread}", operators, false, (*api).unsubscribe},
+		{get, "/v1/sessions/{id}/decisions", all, false, (*api).listQuestions},
+		{post, "/v1/sessions/{id}/decisions", askers, false, (*api).openQuestion},
+		{get, "/v1/sessions/{id}/decisions/{decisionId}", all, false, (*api).getQuestion},
+		{post, "/v1/sessions/{id}/decisions/{decisionId}", operators, false, (*api).answerQuestion},
+		{post, "/v1/sessions/{id}/cancel", askers, false, (*api).cancelQuestions},
+		{post, "/v1/sessions/{id}/policy", operators, false, (*api).setApprovals},
 		{get, "/v1/decisions", readers, false, (*api).listDecisions},
 		{get, "/v1/events", readers, false, (*api).streamEvents},
 		{get, "/v1/policy", readers, false, (*api).getPolicy},

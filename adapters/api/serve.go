@@ -10,6 +10,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"time"
+
+	"github.com/gatehouse-bot/gatehouse/approvals"
 )
 
 // getMetrics is GET /metrics: Prometheus' own form, not JSON.
@@ -24,9 +26,10 @@ func (a *api) getMetrics(context.Context, call) (any, error) {
 type call struct {
 	who caller
 	id  string // the {id} of the path, or ""
-	// thread is the {thread} of the path, or "".
-	thread string
-	query  query
+	// thread and decision are the {thread} and {decisionId} of the path, or "".
+	thread   string
+	decision approvals.ID
+	query    query
 	// body reads the request's body, for the calls that have one.
 	body bodyReader
 }
@@ -89,7 +92,7 @@ func (a *api) answer(x *exchange) (any, error) {
 	if err != nil {
 		return nil, badQuery("The query is not well formed.")
 	}
-	return rt.action(a, x.r.Context(), call{x.who, ids["id"], ids["thread"], query(q), bodyReader{x.w, x.r}})
+	return rt.action(a, x.r.Context(), call{x.who, ids["id"], ids["thread"], approvals.ID(ids["decisionId"]), query(q), bodyReader{x.w, x.r}})
 }
 
 // enter checks whom the request is meant for and who sent it.

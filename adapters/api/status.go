@@ -78,7 +78,7 @@ type capabilities struct {
 
 // getCapabilities is GET /v1/capabilities.
 func (a *api) getCapabilities(context.Context, call) (any, error) {
-	return capabilities{Decisions: false}, nil
+	return capabilities{Decisions: a.broker != nil}, nil
 }
 
 type probe struct {

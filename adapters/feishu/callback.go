@@ -36,29 +36,29 @@ func (h *Handler) click(w http.ResponseWriter, r *http.Request, ev Event) {
 		reply(w, http.StatusOK, known)
 		return
 	}
-	kind, final := toastForged, (*approvals.Question)(nil)
+	kind, shown := toastForged, (*approvals.Question)(nil)
 	if ev.Reason != "" {
 		h.Count(ev.Reason)
 		h.log.Warn("card click refused", "reason", ev.Reason)
 	} else {
-		kind, final = h.settle(r.Context(), ev.Click)
+		kind, shown = h.settle(r.Context(), ev.Click)
 	}
-	out := h.render(kind, final)
-	if kind != toastUnavailable {
+	out := h.render(kind, shown)
+	if kind != toastUnavailable && kind != toastNotKnown {
 		h.replies.put(ev.ID, out)
 	}
 	reply(w, http.StatusOK, out)
 }
 
 // settle asks the broker, and tells what to show: a toast, and the question
-// whose final card takes the clicked one's place.
-func (h *Handler) settle(ctx context.Context, req approvals.AnswerRequest) (kind toastKind, final *approvals.Question) {
+// whose card, as it is now, takes the clicked one's place.
+func (h *Handler) settle(ctx context.Context, req approvals.AnswerRequest) (kind toastKind, shown *approvals.Question) {
 	ctx, cancel := context.WithTimeout(ctx, platformPatience)
 	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {
 			h.logPanic("answer card", p)
-			kind, final = toastUnavailable, nil
+			kind, shown = toastUnavailable, nil
 		}
 	}()
 	res, err := h.answers.Answer(ctx, req)
@@ -66,16 +66,28 @@ func (h *Handler) settle(ctx context.Context, req approvals.AnswerRequest) (kind
 	if kind == toastUnavailable {
 		h.log.Error("answer card", "question", req.ID, "err", err)
 	}
-	if res.Question.ID == "" || !res.Question.Status.Terminal() {
-		return kind, nil
-	}
-	switch kind {
-	case toastRecorded, toastAlready, toastAnswered, toastTimedOut, toastCancelled:
+	if kind.shows(res.Question) {
 		return kind, &res.Question
-	case toastUnavailable, toastNotYou, toastWrongCard, toastUnknown, toastInvalid, toastForged:
-		return kind, nil
 	}
 	return kind, nil
+}
+
+// shows reports whether a click is answered with the question's card: what was
+// counted shows, and so does an end, to whoever clicks on a card that does not
+// show it yet. A card that is not the question's is left alone.
+func (k toastKind) shows(q approvals.Question) bool {
+	if q.ID == "" {
+		return false
+	}
+	switch k {
+	case toastRecorded, toastPartly, toastAlready, toastAnswered, toastTimedOut, toastCancelled:
+		return true
+	case toastNotYou, toastFourEyes, toastNotAsked, toastNotListed, toastNotKnown, toastInvalid:
+		return q.Status.Terminal()
+	case toastUnavailable, toastWrongCard, toastWrongChat, toastUnknown, toastForged:
+		return false
+	}
+	return false
 }
 
 // toastOf maps the broker's answer to what the person reads; an error that it
@@ -84,6 +96,8 @@ func toastOf(res approvals.Result, err error) toastKind {
 	switch {
 	case err == nil && res.Deduped:
 		return toastAlready
+	case err == nil && !res.Question.Status.Terminal():
+		return toastPartly
 	case err == nil:
 		return toastRecorded
 	case errors.Is(err, approvals.ErrAnswered):
@@ -92,10 +106,8 @@ func toastOf(res approvals.Result, err error) toastKind {
 		return toastCancelled
 	case errors.Is(err, approvals.ErrClosed):
 		return toastTimedOut
-	case errors.Is(err, approvals.ErrNotAllowed):
-		return toastNotYou
-	case errors.Is(err, approvals.ErrWrongCard):
-		return toastWrongCard
+	case errors.Is(err, approvals.ErrNotAllowed), errors.Is(err, approvals.ErrWrongCard):
+		return refusalOf(res.Reason)
 	case errors.Is(err, approvals.ErrNotFound):
 		return toastUnknown
 	case errors.Is(err, approvals.ErrInvalid):
@@ -104,14 +116,34 @@ func toastOf(res approvals.Result, err error) toastKind {
 	return toastUnavailable
 }
 
-func (h *Handler) render(kind toastKind, final *approvals.Question) callbackReply {
+// refusalOf is the toast for the reason of a refusal; none of them changed
+// anything.
+func refusalOf(reason string) toastKind {
+	switch reason {
+	case gate.ReasonFourEyes:
+		return toastFourEyes
+	case gate.ReasonNotAsked:
+		return toastNotAsked
+	case gate.ReasonRequesterUnlisted:
+		return toastNotListed
+	case gate.ReasonRequesterUnknown, gate.ReasonApproverUnknown:
+		return toastNotKnown
+	case approvals.ReasonWrongCard:
+		return toastWrongCard
+	case approvals.ReasonWrongChat:
+		return toastWrongChat
+	}
+	return toastNotYou
+}
+
+func (h *Handler) render(kind toastKind, shown *approvals.Question) callbackReply {
 	zh, en := chinese().toast[kind], english().toast[kind]
 	out := callbackReply{Toast: toast{Type: kind.style(), Content: zh, I18n: map[string]string{"zh_cn": zh, "en_us": en}}}
 	if h.bot.cfg.Language == "en" {
 		out.Toast.Content = en
 	}
-	if final != nil {
-		out.Card = &cardBody{Type: "raw", Data: Card(h.bot.cfg, *final, gate.Sender{})}
+	if shown != nil {
+		out.Card = &cardBody{Type: "raw", Data: Card(h.bot.cfg, *shown, gate.Sender{})}
 	}
 	return out
 }
@@ -119,13 +151,13 @@ func (h *Handler) render(kind toastKind, final *approvals.Question) callbackRepl
 // style is the toast's type.
 func (k toastKind) style() string {
 	switch k {
-	case toastRecorded:
+	case toastRecorded, toastPartly:
 		return "success"
 	case toastAlready:
 		return "info"
-	case toastAnswered, toastTimedOut, toastCancelled, toastNotYou, toastWrongCard, toastInvalid:
+	case toastAnswered, toastTimedOut, toastCancelled, toastNotYou, toastFourEyes, toastNotAsked, toastNotListed, toastWrongCard, toastWrongChat, toastInvalid:
 		return "warning"
-	case toastUnavailable, toastUnknown, toastForged:
+	case toastUnavailable, toastNotKnown, toastUnknown, toastForged:
 		return "error"
 	}
 	return "error"

@@ -113,25 +113,46 @@ func TestClick(t *testing.T) {
 	})
 }
 
+// refusing makes the broker refuse for a reason.
+func refusing(err error, reason string) func(*world) {
+	return func(w *world) { w.broker.err, w.broker.reason = err, reason }
+}
+
+// already gives the question an end that the clicked card does not show.
+func already(s approvals.Status, option string, via approvals.Via) func(*world) {
+	return func(w *world) { w.broker.put(closed(approval(), s, option, "", gate.Sender{Name: "ops"}, via)) }
+}
+
 func TestRefusedClick(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		prepare func(w *world)
-		toast   string
+		en, zh  string
 		card    bool
 	}{
-		"CA-3 somebody who may not answer":    {func(w *world) { w.broker.allowed = map[string]bool{} }, "You may not answer", false},
-		"CA-6 another card":                   {func(w *world) { w.broker.err = approvals.ErrWrongCard }, "not the original card", false},
-		"an unknown question":                 {func(w *world) { w.broker.err = approvals.ErrNotFound }, "does not exist", false},
-		"an answer that is invalid":           {func(w *world) { w.broker.err = approvals.ErrInvalid }, "Not a valid answer", false},
-		"C.2 a store that fails":              {func(w *world) { w.broker.err = errors.New("redis: broken pipe") }, "try again", false},
-		"CA-9 too late gives the closed card": {func(w *world) { w.broker.put(closed(approval(), approvals.StatusTimedOut, "", "", gate.Sender{}, "")) }, "Too late", true},
-		"AP-6 withdrawn gives the closed card": {func(w *world) {
-			w.broker.put(closed(approval(), approvals.StatusCancelled, "", "", gate.Sender{}, ""))
-		}, "cancelled", true},
-		"answered elsewhere gives the final card": {func(w *world) {
-			w.broker.put(closed(approval(), approvals.StatusAnswered, "reject", "", gate.Sender{Name: "ops"}, approvals.ViaPanel))
-		}, "already answered", true},
+		"CA-3 somebody who may not answer":              {refusing(approvals.ErrNotAllowed, gate.ReasonNeither), "You may not answer", "你不能回答", false},
+		"CA-3 the requester, where four eyes are asked": {refusing(approvals.ErrNotAllowed, gate.ReasonFourEyes), "Somebody else must answer", "需要另一个人", false},
+		"DE-2 somebody whom the question does not ask":  {refusing(approvals.ErrNotAllowed, gate.ReasonNotAsked), "asks others", "指定的人", false},
+		"CA-3 the requester, not listed any more":       {refusing(approvals.ErrNotAllowed, gate.ReasonRequesterUnlisted), "not listed today", "不在名单中", false},
+		"AD-11 a list that cannot be read":              {refusing(approvals.ErrNotAllowed, gate.ReasonApproverUnknown), "cannot be read", "无法核对", false},
+		"CA-6 another card":                             {refusing(approvals.ErrWrongCard, approvals.ReasonWrongCard), "not the original card", "不是原来的", false},
+		"CA-6 another chat":                             {refusing(approvals.ErrWrongCard, approvals.ReasonWrongChat), "in another chat", "另一个会话", false},
+		"CA-6 a card that is not recorded yet":          {refusing(approvals.ErrNotShown, ""), "try again", "再点一次", false},
+		"an unknown question":                           {refusing(approvals.ErrNotFound, ""), "does not exist", "找不到", false},
+		"an answer that is invalid":                     {refusing(approvals.ErrInvalid, ""), "Not a valid answer", "无效", false},
+		"C.2 a store that fails":                        {refusing(errors.New("redis: broken pipe"), ""), "try again", "再点一次", false},
+		"CA-9 too late gives the closed card":           {already(approvals.StatusTimedOut, "", ""), "Too late", "已过截止", true},
+		"AP-6 withdrawn gives the closed card":          {already(approvals.StatusCancelled, "", ""), "cancelled", "已取消", true},
+		"CA-4 answered elsewhere gives the final card":  {already(approvals.StatusAnswered, "reject", approvals.ViaPanel), "already answered", "已经有人", true},
+		"CA-5 the same answer again is fine":            {already(approvals.StatusAnswered, "approve", approvals.ViaAPI), "recorded before", "同样的回答", true},
+		"CA-4 who may not answer sees the end, too": {func(w *world) {
+			already(approvals.StatusTimedOut, "", "")(w)
+			refusing(approvals.ErrNotAllowed, gate.ReasonNeither)(w)
+		}, "You may not answer", "你不能回答", true},
+		"CA-6 another card never becomes the question's": {func(w *world) {
+			already(approvals.StatusTimedOut, "", "")(w)
+			refusing(approvals.ErrWrongCard, approvals.ReasonWrongCard)(w)
+		}, "not the original card", "不是原来的", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -139,14 +160,69 @@ func TestRefusedClick(t *testing.T) {
 			card := w.asked(t, approval())
 			tt.prepare(w)
 			a := w.click(t, card, w.sim.Person("林岚"), "approve")
-			if !strings.Contains(a.Toast.Content, tt.toast) || (a.Card != nil) != tt.card {
-				t.Errorf("toast %+v card %s, want %q and a card: %v", a.Toast, a.Card, tt.toast, tt.card)
+			if !strings.Contains(a.Toast.Content, tt.en) || !strings.Contains(a.Toast.I18n["zh_cn"], tt.zh) || (a.Card != nil) != tt.card {
+				t.Errorf("toast %+v card %s, want %q, %q and a card: %v", a.Toast, a.Card, tt.en, tt.zh, tt.card)
 			}
 			if a.Card != nil && len(w.sim.Message(card.ID).Buttons()) != 0 {
 				t.Errorf("the closed card can be clicked")
 			}
 			if strings.Contains(string(a.Body), "redis") {
 				t.Errorf("answer = %s, want no cause in it (F13)", a.Body)
+			}
+		})
+	}
+}
+
+func TestClickThatDoesNotEndTheQuestion(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	reviewed := approval()
+	reviewed.Review.Approvals = 2
+	card := w.asked(t, reviewed)
+	lin := w.sim.Person("林岚")
+	w.broker.partly = true
+	a := w.click(t, card, lin, "approve")
+	now := w.sim.Message(card.ID)
+	if a.Toast.Type != "success" || !strings.Contains(a.Toast.I18n["en_us"], "others must approve") || !strings.Contains(now.Text(), "已批准 1/2: <at id="+lin.OpenID) || len(now.Buttons()) != 2 {
+		t.Errorf("toast %+v, card %s, want who approved, and its buttons (RU-4)", a.Toast, now.Text())
+	}
+}
+
+// Feishu undoes an update that comes before the answer to a click (C.4): that is
+// what the delay of a card's update is for. An answer with a card shows it in
+// any case.
+func TestUpdateThatOvertakesAClick(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		answer func(*world)
+		live   bool
+	}{
+		"C.4 the platform undoes an update that comes before the answer": {refusing(approvals.ErrWrongCard, approvals.ReasonWrongCard), true},
+		"CA-5 an answer with a card shows it, whatever came between":     {func(*world) {}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			card := w.asked(t, approval())
+			w.broker.entered, w.broker.goOn = make(chan struct{}), make(chan struct{})
+			done := make(chan error)
+			go func() {
+				_, err := w.sim.Click(t.Context(), w.hook, card, w.sim.Person("林岚"), "approve")
+				done <- err
+			}()
+			<-w.broker.entered
+			already(approvals.StatusTimedOut, "", "")(w)
+			_, err := w.sender.Send(t.Context(), gate.Outgoing{ID: "0199-update", Kind: gate.OutCardUpdate, Source: "feishu-main", Question: string(questionID), Message: card.ID})
+			if err != nil || len(w.sim.Message(card.ID).Buttons()) != 0 {
+				t.Fatalf("update = %v, %s", err, w.sim.Message(card.ID).Text())
+			}
+			tt.answer(w)
+			close(w.broker.goOn)
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+			if live := len(w.sim.Message(card.ID).Buttons()) != 0; live != tt.live {
+				t.Errorf("the card has buttons: %v, want %v", live, tt.live)
 			}
 		})
 	}

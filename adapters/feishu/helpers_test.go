@@ -119,6 +119,13 @@ type broker struct {
 	allowed map[string]bool
 	got     []approvals.AnswerRequest
 	err     error
+	// reason is that of err. entered, when set, is told of each answer, which
+	// then waits for go on.
+	reason  string
+	entered chan struct{}
+	goOn    chan struct{}
+	// partly: an approval does not end the question.
+	partly bool
 }
 
 func (b *broker) Question(_ context.Context, id approvals.ID) (approvals.Question, error) {
@@ -132,22 +139,29 @@ func (b *broker) Question(_ context.Context, id approvals.ID) (approvals.Questio
 }
 
 func (b *broker) Answer(_ context.Context, r approvals.AnswerRequest) (approvals.Result, error) {
+	if b.entered != nil {
+		b.entered <- struct{}{}
+		<-b.goOn
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.got = append(b.got, r)
-	if b.err != nil {
+	if b.err != nil && b.reason == "" {
 		return approvals.Result{}, b.err
 	}
 	q, ok := b.rows[r.ID]
+	if b.err != nil {
+		return approvals.Result{Question: q, Reason: b.reason}, b.err
+	}
 	if !ok {
 		return approvals.Result{}, approvals.ErrNotFound
 	}
 	a := approvals.Answer{OptionID: r.OptionID, Text: r.Text, By: r.Who, Source: r.Source, Via: r.Via, At: b.now}
 	switch {
 	case len(q.Messages) > 0 && *r.Message != q.Messages[0]:
-		return approvals.Result{Question: q}, approvals.ErrWrongCard
+		return approvals.Result{Question: q, Reason: approvals.ReasonWrongCard}, approvals.ErrWrongCard
 	case b.allowed != nil && !b.allowed[r.Who.ID]:
-		return approvals.Result{Question: q}, approvals.ErrNotAllowed
+		return approvals.Result{Question: q, Reason: gate.ReasonNeither}, approvals.ErrNotAllowed
 	case q.Status == approvals.StatusAnswered && q.Answer.Same(a):
 		return approvals.Result{Question: q, Deduped: true}, nil
 	case q.Status == approvals.StatusAnswered:
@@ -156,6 +170,11 @@ func (b *broker) Answer(_ context.Context, r approvals.AnswerRequest) (approvals
 		return approvals.Result{Question: q}, approvals.ErrClosed
 	case r.OptionID == "" && r.Text == "":
 		return approvals.Result{Question: q}, approvals.ErrInvalid
+	}
+	if b.partly {
+		q.Approved = append(q.Approved, a)
+		b.rows[r.ID] = q
+		return approvals.Result{Question: q}, nil
 	}
 	q.Status, q.Answer, q.ClosedAt = approvals.StatusAnswered, &a, b.now
 	b.rows[r.ID] = q

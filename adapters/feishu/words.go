@@ -36,8 +36,14 @@ const (
 	toastAnswered
 	toastTimedOut
 	toastCancelled
+	toastPartly
 	toastNotYou
+	toastFourEyes
+	toastNotAsked
+	toastNotListed
+	toastNotKnown
 	toastWrongCard
+	toastWrongChat
 	toastUnknown
 	toastInvalid
 	toastForged
@@ -80,7 +86,9 @@ func chinese() words {
 		toast: map[toastKind]string{
 			toastUnavailable: "暂时无法记录，请稍后再点一次", toastRecorded: "已记录", toastAlready: "之前已记录同样的回答",
 			toastAnswered: "已经有人回答过了", toastTimedOut: "已过截止时间，这次点击不算数", toastCancelled: "这个问题已取消",
-			toastNotYou: "你不能回答这个问题", toastWrongCard: "这张卡片不是原来的那张，请在原卡片上操作", toastUnknown: "找不到这个问题",
+			toastPartly: "已记录，还需要其他人批准", toastNotYou: "你不能回答这个问题", toastFourEyes: "需要另一个人来回答：请求人不能自己回答",
+			toastNotAsked: "这个问题请指定的人回答", toastNotListed: "你目前不在名单中，不能批准", toastNotKnown: "暂时无法核对名单，请稍后再点一次",
+			toastWrongCard: "这张卡片不是原来的那张，请在原卡片上操作", toastWrongChat: "原卡片在另一个会话里，请在那里操作", toastUnknown: "找不到这个问题",
 			toastInvalid: "这个回答无效，请选择一个选项或填写内容", toastForged: "无法识别的卡片按钮",
 		},
 	}
@@ -108,7 +116,9 @@ func english() words {
 		toast: map[toastKind]string{
 			toastUnavailable: "Cannot be recorded right now, please try again", toastRecorded: "Recorded", toastAlready: "The same answer was recorded before",
 			toastAnswered: "Somebody has already answered", toastTimedOut: "Too late: this click does not count", toastCancelled: "This question was cancelled",
-			toastNotYou: "You may not answer this question", toastWrongCard: "This is not the original card, please use that one", toastUnknown: "This question does not exist",
+			toastPartly: "Recorded; others must approve too", toastNotYou: "You may not answer this question", toastFourEyes: "Somebody else must answer: not the requester",
+			toastNotAsked: "This question asks others", toastNotListed: "You are not listed today and may not approve", toastNotKnown: "The list cannot be read right now, please try again",
+			toastWrongCard: "This is not the original card, please use that one", toastWrongChat: "The original card is in another chat, please use that one", toastUnknown: "This question does not exist",
 			toastInvalid: "Not a valid answer: choose an option or write something", toastForged: "This card's button is not ours",
 		},
 	}

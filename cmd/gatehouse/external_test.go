@@ -245,16 +245,26 @@ func (o outsider) works(ticket string, again func()) {
 	o.post(at+"/actions", `{"action":"report","key":"d","kind":"done","text":"部署好了"}`, &done)
 }
 
+// heard is an event of the gateway.
+type heard struct {
+	ID, Type string
+	At       time.Time
+	Data     struct {
+		Decision, Outcome string
+		Deadline          time.Time
+	}
+}
+
 // listening reads the events of the gateway, from after an id.
 type listening struct {
-	ids, kinds chan string
-	stop       context.CancelFunc
+	events chan heard
+	stop   context.CancelFunc
 }
 
 func (w *world) listen(after string) *listening {
 	w.t.Helper()
 	ctx, stop := context.WithTimeout(w.t.Context(), 30*time.Second)
-	l := &listening{ids: make(chan string, 1000), kinds: make(chan string, 1000), stop: stop}
+	l := &listening{events: make(chan heard, 1000), stop: stop}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.admin+"/v1/events", nil)
 	if err != nil {
 		w.t.Fatal(err)
@@ -269,31 +279,37 @@ func (w *world) listen(after string) *listening {
 	}
 	go func() {
 		defer res.Body.Close()
-		defer close(l.kinds)
+		defer close(l.events)
 		for lines := bufio.NewScanner(res.Body); lines.Scan(); {
-			if id, ok := bytes.CutPrefix(lines.Bytes(), []byte("id: ")); ok {
-				l.ids <- string(id)
-			}
-			if kind, ok := bytes.CutPrefix(lines.Bytes(), []byte("event: ")); ok {
-				l.kinds <- string(kind)
+			var e heard
+			if data, ok := bytes.CutPrefix(lines.Bytes(), []byte("data: ")); ok && json.Unmarshal(data, &e) == nil {
+				l.events <- e
 			}
 		}
 	}()
 	return l
 }
 
-// until are the ids up to the first event of a kind.
-func (l *listening) until(t *testing.T, kind string) (ids []string) {
+// hear are the events up to the first of a type.
+func (l *listening) hear(t *testing.T, kind string) (all []heard) {
 	t.Helper()
 	defer l.stop()
-	for k := range l.kinds {
-		ids = append(ids, <-l.ids)
-		if k == kind {
-			return ids
+	for e := range l.events {
+		if all = append(all, e); e.Type == kind {
+			return all
 		}
 	}
-	t.Fatalf("the events end after %v, without %s", ids, kind)
+	t.Fatalf("the events end after %v, without %s", all, kind)
 	return nil
+}
+
+// until are the ids of those events.
+func (l *listening) until(t *testing.T, kind string) (ids []string) {
+	t.Helper()
+	for _, e := range l.hear(t, kind) {
+		ids = append(ids, e.ID)
+	}
+	return ids
 }
 
 // TestAnEvalThatNobodyDecides expires three times, is shown as trouble, and is

@@ -243,7 +243,7 @@ func (g *gateway) adminHandler() http.Handler {
 	}
 	return api.New(api.Config{
 		Lists: g.store, Records: g.store, Versions: g.store, Policy: g.service, Pauser: g.service, ParsePolicy: g.parsePolicy,
-		Journal: g.store.redis, Desk: g.service, Wake: g.store.Wake, Draining: g.health.drains,
+		Journal: g.store.redis, Desk: g.service, Sessions: g.service, Broker: g.broker, Questions: g.store, Wake: g.store.Wake, Draining: g.health.drains,
 		Status: g.health.entries, Ready: g.health.ready,
 		Main: g.service, External: g.external(), Again: g.service, Replayer: g,
 		Tokens: tokens, Hosts: []string{g.cfg.Admin.Listen, g.cfg.PublicURL},

@@ -11,7 +11,7 @@ import (
 // crash tests in a process of its own.
 func TestMain(m *testing.M) {
 	if os.Getenv("GATEHOUSE_TEST_MAIN") == "1" {
-		os.Exit(run(os.Args[1:], &app{out: os.Stdout, err: os.Stderr, env: os.LookupEnv, tap: crashFromEnv()}))
+		os.Exit(run(os.Args[1:], &app{out: os.Stdout, err: os.Stderr, env: os.LookupEnv, tap: tapFromEnv()}))
 	}
 	testscript.Main(m, map[string]func(){
 		"gatehouse": func() { os.Exit(run(os.Args[1:], &app{out: os.Stdout, err: os.Stderr, env: os.LookupEnv})) },

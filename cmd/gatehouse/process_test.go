@@ -26,12 +26,11 @@ import (
 	"github.com/gatehouse-bot/gatehouse/redisstore/redistest"
 )
 
-// crashFromEnv reads GATEHOUSE_TEST_CRASH, "before:7" or "after:7": the
+// crashFromEnv reads GATEHOUSE_TEST_CRASH, "before:7" or "after:answer": the
 // process kills itself with SIGKILL around that write to the store.
 func crashFromEnv() func(orchestrator.Store) orchestrator.Store {
-	when, n, ok := strings.Cut(os.Getenv("GATEHOUSE_TEST_CRASH"), ":")
-	at, err := strconv.Atoi(n)
-	if !ok || err != nil {
+	when, at, ok := strings.Cut(os.Getenv("GATEHOUSE_TEST_CRASH"), ":")
+	if !ok {
 		return nil
 	}
 	return func(s orchestrator.Store) orchestrator.Store {
@@ -39,18 +38,26 @@ func crashFromEnv() func(orchestrator.Store) orchestrator.Store {
 	}
 }
 
-// suicidal kills its process around the at-th write.
+// suicidal kills its process around the write at, which is a number, counted
+// from 1, or a name.
 type suicidal struct {
 	orchestrator.Store
 	mu    sync.Mutex
-	n, at int
+	n     int
+	at    string
 	after bool
 }
 
-func (s *suicidal) write(do func() error) error {
+// The names of writes.
+const (
+	writeAnswer = "answer" // a question becomes answered
+	writeWake   = "wake"   // its asker gets the answer
+)
+
+func (s *suicidal) write(name string, do func() error) error {
 	s.mu.Lock()
 	s.n++
-	hit := s.n == s.at
+	hit := s.at == strconv.Itoa(s.n) || s.at == name
 	s.mu.Unlock()
 	if hit && !s.after {
 		die()
@@ -70,16 +77,24 @@ func die() {
 }
 
 func (s *suicidal) Receive(ctx context.Context, a gate.Arrival) (r orchestrator.Receipt, err error) {
-	err = s.write(func() error { r, err = s.Store.Receive(ctx, a); return err })
+	err = s.write("", func() error { r, err = s.Store.Receive(ctx, a); return err })
 	return r, err
 }
 
 func (s *suicidal) Commit(ctx context.Context, c orchestrator.Changes) error {
-	return s.write(func() error { return s.Store.Commit(ctx, c) })
+	name := ""
+	if c.Claim != nil && c.Claim.Kind == approvals.DueSettled {
+		name = writeWake
+	}
+	return s.write(name, func() error { return s.Store.Commit(ctx, c) })
 }
 
 func (s *suicidal) CommitQuestions(ctx context.Context, c approvals.Change) error {
-	return s.write(func() error { return s.Store.CommitQuestions(ctx, c) })
+	name := ""
+	if len(c.Questions) > 0 && c.Questions[0].Status == approvals.StatusAnswered {
+		name = writeAnswer
+	}
+	return s.write(name, func() error { return s.Store.CommitQuestions(ctx, c) })
 }
 
 // world is everything around a gateway process: a simulated Feishu, a real

@@ -14,6 +14,7 @@ func questionPromises() []promise {
 		{"DE-1 a question comes back as it was committed", questionRoundTrip},
 		{"DE-1 an unknown question is not found", questionUnknown},
 		{"DE-1 open questions of a session are listed oldest first", questionsOpen},
+		{"LI questions of a session are listed newest first, closed or not, and by status", listsQuestions},
 		{"DE-4 of two answers to one version the second is a conflict", answersConflict},
 		{"DE-1 a question that was settled is open no more, one that was reopened is", questionReopens},
 		{"RS-4 the guard of a change refuses when its record moved", questionGuard},
@@ -70,6 +71,33 @@ func questionsOpen(t *testing.T, b *bench) {
 	got := ids(b.open("main"), func(q approvals.Question) string { return string(q.ID) })
 	b.equal("OpenQuestions", got, []string{"q0", "q2", "q1"})
 	b.equal("Depths", b.depths(), orchestrator.Depths{Questions: 4})
+}
+
+func listsQuestions(t *testing.T, b *bench) {
+	var all []approvals.Question
+	for i, id := range []approvals.ID{"q1", "q2", "q3"} {
+		q := newQuestion(id, "tkt_1")
+		q.CreatedAt = after(time.Duration(i) * time.Second)
+		all = append(all, q)
+	}
+	b.commitQuestions(ask(append(all, newQuestion("q4", "main"))...), nil)
+	closed := b.question("q2")
+	closed.Status = approvals.StatusAnswered
+	b.commitQuestions(ask(closed), nil)
+	list := func(f orchestrator.QuestionFilter, p orchestrator.Page) ([]string, string) {
+		t.Helper()
+		f.Session = "tkt_1"
+		qs, next, err := b.ListQuestions(b.ctx(), f, p)
+		b.equal("ListQuestions error", err, nil)
+		return ids(qs, func(q approvals.Question) string { return string(q.ID) }), next
+	}
+	first, next := list(orchestrator.QuestionFilter{}, orchestrator.Page{Limit: 2})
+	b.equal("first page", first, []string{"q3", "q2"})
+	rest, end := list(orchestrator.QuestionFilter{}, orchestrator.Page{Limit: 2, Cursor: next})
+	b.equal("second page", rest, []string{"q1"})
+	b.equal("end", end, "")
+	open, _ := list(orchestrator.QuestionFilter{Status: approvals.StatusOpen}, orchestrator.Page{})
+	b.equal("open", open, []string{"q3", "q1"})
 }
 
 func answersConflict(t *testing.T, b *bench) {

@@ -83,6 +83,21 @@ func (m *Mem) LostPlaces(ctx context.Context) ([]orchestrator.Reach, error) {
 	return list, nil
 }
 
+// ListQuestions implements orchestrator.Questions: by the time of asking.
+func (m *Mem) ListQuestions(ctx context.Context, f orchestrator.QuestionFilter, p orchestrator.Page) ([]approvals.Question, string, error) {
+	leave, err := m.enter(ctx)
+	if err != nil {
+		return nil, "", fmt.Errorf("list questions: %w", err)
+	}
+	defer leave()
+	list := all(m, orchestrator.KindQuestion, func(q *approvals.Question) bool {
+		return q.Session.ID == f.Session && (f.Status == "" || q.Status == f.Status)
+	})
+	return page(list, p, func(q *approvals.Question) place {
+		return place{q.CreatedAt.UnixMilli(), string(q.ID)}
+	})
+}
+
 // OpenEvals implements orchestrator.Evals.
 func (m *Mem) OpenEvals(ctx context.Context) ([]orchestrator.Eval, error) {
 	leave, err := m.enter(ctx)

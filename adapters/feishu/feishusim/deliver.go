@@ -178,17 +178,22 @@ func (s *Sim) Clicked(card Message, by Person, what string) (Event, error) {
 	return Event{}, fmt.Errorf("card %s has no button %q, only: %s", card.ID, what, strings.Join(labels, ", "))
 }
 
+// press delivers a click and does with its answer what a client does. An update
+// of the card that came before the answer is undone (C.4).
 func (s *Sim) press(ctx context.Context, hook string, card Message, e Event) (Answer, error) {
+	before := s.Message(card.ID)
 	a, err := s.Deliver(ctx, hook, e)
-	if err != nil {
-		return a, err
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if m := s.byID[card.ID]; m != nil && a.Status == http.StatusOK && a.Card != nil && s.cards.check(string(a.Card)) == nil {
+	m := s.byID[card.ID]
+	switch {
+	case m == nil:
+	case err == nil && a.Status == http.StatusOK && a.Card != nil && s.cards.check(string(a.Card)) == nil:
 		s.revise(m, a.Card)
+	case m.patches != before.patches && bytes.Equal(m.Content, m.patch):
+		s.revise(m, before.Content)
 	}
-	return a, nil
+	return a, err
 }
 
 func (s *Sim) clickEvent(card Message, by Person, b Button, fields map[string]string) Event {

@@ -33,6 +33,9 @@ type Message struct {
 	// mentions, as REST answers have them, and when a text was edited.
 	mentions []any
 	updated  time.Time
+	// patches counts a card's updates through the API; patch is the last.
+	patches int
+	patch   json.RawMessage
 }
 
 // Reaction is an emoji on a message.

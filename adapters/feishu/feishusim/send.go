@@ -178,7 +178,8 @@ func (s *Sim) patch(c *apiCall) apiReply {
 	if fault := s.cards.check(in.Content); fault != nil {
 		return *fault
 	}
-	s.revise(m, json.RawMessage(in.Content))
+	m.patches, m.patch = m.patches+1, json.RawMessage(in.Content)
+	s.revise(m, m.patch)
 	return good(map[string]any{})
 }
 
