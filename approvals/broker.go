@@ -56,6 +56,7 @@ type Broker struct {
 	newID     func() string
 	log       *slog.Logger
 	waiters   *waiters
+	openings  openings
 }
 
 // NewBroker returns a Broker.
@@ -123,6 +124,9 @@ func (b *Broker) create(ctx context.Context, s Session, r Request) (Question, er
 		return Question{}, err
 	}
 	b.log.InfoContext(ctx, "open question", "question", q.ID, "session", s.ID, "kind", q.Kind, "status", q.Status)
+	if n, many := b.openings.add(s.ID); many {
+		b.log.WarnContext(ctx, "session opens many questions", "session", s.ID, "opened", n)
+	}
 	return q, nil
 }
 

@@ -20,7 +20,9 @@ type world struct {
 	now  time.Time
 	eff  approvals.Effects
 	wins int
-	path []string
+	// atOnce: it was decided before anybody was asked.
+	atOnce bool
+	path   []string
 }
 
 // step is one thing that can happen to a question.
@@ -37,11 +39,12 @@ func (w *world) take(q approvals.Question, eff approvals.Effects) {
 func (w *world) answer(a approvals.Answer) {
 	r, eff, err := approvals.Settle(w.q, a, w.now)
 	w.take(r.Question, eff)
-	if err == nil && !r.Deduped {
+	if err == nil && !r.Deduped && r.Question.Status.Terminal() {
 		w.wins++
 	}
 }
 
+// steps are what can happen to a question that Li and the boss may answer.
 func steps(one, other string) []step {
 	present := func(m string) func(*world) {
 		return func(w *world) {
@@ -50,11 +53,14 @@ func steps(one, other string) []step {
 	}
 	return []step{
 		{"answer", func(w *world) { w.answer(pick(one)) }},
+		{"the boss answers", func(w *world) { w.answer(by(boss, one)) }},
 		{"answer other", func(w *world) { w.answer(pick(other)) }},
 		{"answer nonsense", func(w *world) { w.answer(pick("nonsense")) }},
+		{"a stranger answers", func(w *world) { w.take(approvals.Refused(w.q, eve, approvals.ViaCard, "neither", w.now)) }},
 		{"deadline comes", func(w *world) { w.now = w.q.Deadline }},
 		{"expire", func(w *world) { w.take(approvals.Expire(w.q, w.now)) }},
 		{"cancel", func(w *world) { w.take(approvals.Cancel(w.q, "stopped", w.now)) }},
+		{"nobody can be reached", func(w *world) { w.take(approvals.Unreachable(w.q, "no card", w.now)) }},
 		{"present", present("om_1")},
 		{"present elsewhere", present("om_2")},
 		{"reopen", func(w *world) {
@@ -64,25 +70,39 @@ func steps(one, other string) []step {
 	}
 }
 
-// TestEveryOrder lets everything happen to a question in every order, five
+// TestEveryOrder lets everything happen to a question in every order, some
 // steps deep, and looks at it after each.
 func TestEveryOrder(t *testing.T) {
 	t.Parallel()
-	const depth = 5
-	for name, c := range map[string]struct {
+	withdrawn := with(approval(), func(r *approvals.Request) { r.Withdrawn = true })
+	two := reviewedTicket(2, "ou_li", "ou_boss")
+	never, machine := approvals.Settings{Policy: approvals.PolicyNever}, approvals.Settings{Machine: map[string]string{"tkt_*": "allow_once"}}
+	for _, c := range []struct {
+		name       string
 		r          approvals.Request
+		s          approvals.Session
+		cfg        approvals.Settings
 		one, other string
+		depth      int
 	}{
-		"AP-5 DE-1 an approval": {approval(), "approve", "reject"},
-		"DE-1 DE-4 a choice":    {choice(), "red", "blue"},
+		{"AP-5 DE-1 an approval", approval(), ticket(), approvals.Settings{}, "approve", "reject", 5},
+		{"DE-1 DE-4 a choice", choice(), ticket(), approvals.Settings{}, "red", "blue", 4},
+		{"RU-4 DE-4 an approval by two people", approval(), two, approvals.Settings{}, "approve", "reject", 4},
+		{"RU-4 AP-3 such a one under never", approval(), two, never, "approve", "reject", 3},
+		{"RU-4 AP-4 such a one before a machine", approval(), two, machine, "approve", "reject", 4},
+		{"AP-3 AP-5 an approval under never", approval(), ticket(), never, "approve", "reject", 3},
+		{"AP-3 a choice under never", choice(), ticket(), never, "red", "blue", 3},
+		{"AP-4 AP-5 an approval that a machine gives", approval(), ticket(), machine, "approve", "reject", 3},
+		{"AP-5 AP-6 one that was withdrawn before it was asked", withdrawn, ticket(), approvals.Settings{}, "approve", "reject", 3},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			q, eff, err := approvals.Open(c.r, ticket(), approvals.Settings{}, ids, t0)
+			q, eff, err := approvals.Open(c.r, c.s, c.cfg, ids, t0)
 			if err != nil {
 				t.Fatal(err)
 			}
-			explore(t, world{q: q, now: at(time.Second), eff: eff}, steps(c.one, c.other), depth)
+			w := world{q: q, now: at(time.Second), eff: eff, atOnce: q.Status.Terminal(), wins: b2i(q.Status == approvals.StatusAnswered)}
+			explore(t, w, steps(c.one, c.other), c.depth)
 		})
 	}
 }
@@ -113,7 +133,7 @@ func wrong(before, after world) string {
 	b, q := before.q, after.q
 	ended := b2i(q.Status.Terminal())
 	n, due := lines(after.eff.Log), dues(after.eff.Due)
-	asked := b2i(q.Kind == approvals.Approval)
+	asked, shown := b2i(q.Kind == approvals.Approval), 1-b2i(after.atOnce)
 	switch {
 	case b.Status.Terminal() && (b.Status != q.Status || b.Outcome != q.Outcome || b.Answer != q.Answer || !b.ClosedAt.Equal(q.ClosedAt)):
 		return "DE-1 a terminal state is not final"
@@ -121,15 +141,19 @@ func wrong(before, after world) string {
 		return "DE-4 not exactly one answer"
 	case q.Status == approvals.StatusAnswered && !q.Answer.At.Before(q.Deadline):
 		return "DE-5 a late answer counted"
+	case b.Status.Terminal() && len(b.Approved) != len(q.Approved):
+		return "DE-1 an approval was counted after the end"
+	case q.Outcome.Allows() && people(q) < q.Review.Approvals:
+		return "RU-4 too few people allowed it"
 	case n[approvals.RecordAsked] != asked || n[approvals.RecordDecided] != asked*ended:
 		return "AP-5 not one asked and one decided"
 	case n[approvals.RecordOpened] != 1 || n[approvals.RecordAnswered]+n[approvals.RecordTimedOut]+n[approvals.RecordCancelled] != ended:
 		return "DE-11 not one opened and one end"
-	case count(due, approvals.DueDeadline) != 1 || count(due, approvals.DueSettled) != ended || len(after.eff.Cancel) != ended:
+	case count(due, approvals.DueDeadline) != shown || count(due, approvals.DueSettled) != ended || len(after.eff.Cancel) != ended:
 		return "DE-10 the end is not due once"
 	case count(due, approvals.DueLate) > 1:
 		return "CA-9 more than one note of a late answer"
-	case cards(after.eff, gate.OutCard) != 1 || cards(after.eff, gate.OutCardUpdate) != ended*len(q.Messages):
+	case cards(after.eff, gate.OutCard) != shown || cards(after.eff, gate.OutCardUpdate) != ended*len(q.Messages):
 		return "CA-4 not one update a card"
 	case q.Outcome.Allows() && (q.Kind != approvals.Approval || q.Answer == nil || q.Answer.OptionID != approvals.OptionApprove):
 		return "AP-2 something other than approve allows"
@@ -137,6 +161,15 @@ func wrong(before, after world) string {
 		return "AP-2 the outcome is not that of the state"
 	}
 	return ""
+}
+
+// people is how many gave an approval.
+func people(q approvals.Question) int {
+	seen := map[string]bool{q.Answer.By.ID: true}
+	for _, a := range q.Approved {
+		seen[a.By.ID] = true
+	}
+	return len(seen)
 }
 
 func count(list []approvals.DueKind, k approvals.DueKind) (n int) {

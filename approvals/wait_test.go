@@ -3,6 +3,9 @@ package approvals_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -163,6 +166,32 @@ func TestWaitersAreBounded(t *testing.T) {
 				t.Errorf("WaitStats() = %+v", s)
 			}
 		})
+	})
+	t.Run("a session that opens many questions is said, once every 512 (DE-8)", func(t *testing.T) {
+		t.Parallel()
+		var said strings.Builder
+		d := newDesk(func(c *approvals.BrokerConfig) { c.Logger = slog.New(slog.NewTextHandler(&said, nil)) })
+		open := func(s approvals.SessionID, n int) {
+			session := ticket()
+			session.ID = s
+			r := with(choice(), func(r *approvals.Request) { r.RequestID = fmt.Sprint(n) })
+			if _, _, err := d.Open(t.Context(), session, r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for n := range 1100 {
+			open("tkt_1", n)
+			open(approvals.SessionID(fmt.Sprint("tkt_other_", n/2)), n)
+		}
+		if got := strings.Count(said.String(), "session opens many questions"); got != 2 {
+			t.Errorf("said %d times, want 2", got)
+		}
+		for n := range 1100 {
+			open(approvals.SessionID(fmt.Sprint("tkt_more_", n)), n) // too many to be counted
+		}
+		if got := strings.Count(said.String(), "session opens many questions"); got != 2 {
+			t.Errorf("said %d times, want 2", got)
+		}
 	})
 	t.Run("DE-8 one session's waiters take nothing from another's", func(t *testing.T) {
 		t.Parallel()

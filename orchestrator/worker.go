@@ -26,11 +26,16 @@ type WorkerConfig struct {
 	Lease time.Duration
 	// Poll is the longest time between two looks at what is due.
 	Poll time.Duration
-	// Limit bounds the handlers that run at once.
-	Limit int
-	Now   func() time.Time
-	Log   *slog.Logger
+	// Limit bounds the handlers that run at once. Prompt are the kinds that a
+	// few more may run for: a deadline waits for no slow send (DE-6).
+	Limit  int
+	Prompt []approvals.DueKind
+	Now    func() time.Time
+	Log    *slog.Logger
 }
+
+// spare is how many handlers of Prompt kinds run beyond the Limit.
+const spare = 4
 
 // Worker claims due work and hands it to handlers, each piece to one (RS-5).
 // Every replica runs one.
@@ -53,11 +58,11 @@ func NewWorker(c WorkerConfig) *Worker {
 // their own context, grace, which ends them.
 func (w *Worker) Run(ctx, grace context.Context) error {
 	wake := w.Queue.Wake(ctx)
-	finished := make(chan struct{}, w.Limit)
+	finished := make(chan struct{}, w.Limit+spare)
 	var running sync.WaitGroup
 	defer running.Wait()
 	for busy := 0; ; {
-		claims := w.claim(ctx, w.Limit-busy)
+		claims := w.claim(ctx, busy)
 		for _, c := range claims {
 			busy++
 			running.Go(func() {
@@ -76,13 +81,17 @@ func (w *Worker) Run(ctx, grace context.Context) error {
 	}
 }
 
-// claim takes what is due. While the store cannot be reached there is nothing
-// to do but look again later (RS-9).
-func (w *Worker) claim(ctx context.Context, room int) []Claim {
-	if room <= 0 || ctx.Err() != nil {
+// claim takes what is due, beside the busy handlers. While the store cannot be
+// reached there is nothing to do but look again later (RS-9).
+func (w *Worker) claim(ctx context.Context, busy int) []Claim {
+	kinds, room := w.kinds, w.Limit-busy
+	if room <= 0 {
+		kinds, room = w.Prompt, room+spare
+	}
+	if room <= 0 || len(kinds) == 0 || ctx.Err() != nil {
 		return nil
 	}
-	claims, err := w.Queue.Claim(ctx, w.kinds, w.Now(), w.Lease, room)
+	claims, err := w.Queue.Claim(ctx, kinds, w.Now(), w.Lease, room)
 	if err != nil && ctx.Err() == nil {
 		w.Log.WarnContext(ctx, "claim due work", "err", err)
 	}

@@ -176,7 +176,7 @@ func TestDocsNameMetricsThatExist(t *testing.T) {
 // The lines of the log that operators are told to watch are written somewhere.
 func TestDocsNameLogLinesThatExist(t *testing.T) {
 	t.Parallel()
-	code := readCode(t, "cmd/gatehouse", "orchestrator", "redisstore", "adapters/feishu", "adapters/github")
+	code := readCode(t, "cmd/gatehouse", "orchestrator", "approvals", "redisstore", "adapters/feishu", "adapters/github")
 	for _, page := range []string{"docs/operations.md", "docs/zh/operations.md"} {
 		_, table, _ := strings.Cut(readText(t, filepath.Join(moduleRoot, page)), "--log-format json")
 		for _, m := range regexp.MustCompile("(?m)^\\| (.*`[a-z; ]+`.*) \\| ").FindAllStringSubmatch(table, -1) {

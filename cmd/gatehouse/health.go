@@ -248,6 +248,6 @@ func (g *gateway) adminHandler() http.Handler {
 		Main: g.service, External: g.external(), Again: g.service, Replayer: g,
 		Tokens: tokens, Hosts: []string{g.cfg.Admin.Listen, g.cfg.PublicURL},
 		TurnTimeout: func(name string) time.Duration { return g.cfg.Executors[name].TurnTimeout },
-		Metrics:     g.count.handler(g.store), Now: time.Now, Log: g.log,
+		Metrics:     g.count.handler(g.store, g.broker.WaitStats), Now: time.Now, Log: g.log,
 	})
 }

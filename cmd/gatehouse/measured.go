@@ -35,6 +35,7 @@ func (s measured) Commit(ctx context.Context, c orchestrator.Changes) error {
 	s.m.time("commit", start, err)
 	if err == nil {
 		s.m.seen(&c)
+		s.m.told(c.Log)
 	}
 	return err
 }
@@ -44,6 +45,9 @@ func (s measured) CommitQuestions(ctx context.Context, c approvals.Change) error
 	start := time.Now()
 	err := s.Store.CommitQuestions(ctx, c)
 	s.m.time("commit_questions", start, err)
+	if err == nil {
+		s.m.told(c.Log)
+	}
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/gatehouse-bot/gatehouse/approvals"
 	"github.com/gatehouse-bot/gatehouse/gate"
 	"github.com/gatehouse-bot/gatehouse/orchestrator"
 )
@@ -27,6 +28,7 @@ type metrics struct {
 	admitted *prometheus.CounterVec
 	sent     *prometheus.CounterVec
 	claims   *prometheus.CounterVec
+	asked    *prometheus.CounterVec
 	lost     prometheus.Counter
 	redis    *prometheus.HistogramVec
 	conflict prometheus.Counter
@@ -43,6 +45,7 @@ func newMetrics() *metrics {
 		admitted: counters("admission_total", "Verdicts of the gate at arrival.", "source", "strength", "rule"),
 		sent:     counters("outbox_total", "Tries to send by what came of them.", "source", "kind", "outcome"),
 		claims:   counters("claims_total", "Pieces of due work that this replica claimed.", "kind"),
+		asked:    counters("questions_total", "Questions by what became of them.", "event"),
 		lost:     prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: "claims_lost_total", Help: "Claims that another replica took over."}),
 		conflict: prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: "commit_conflicts_total", Help: "Commits that were tried again from fresh state."}),
 		redis: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -50,7 +53,7 @@ func newMetrics() *metrics {
 			Buckets: []float64{.0002, .0005, .001, .002, .005, .01, .025, .05, .1, .25, 1, 5},
 		}, []string{"call", "outcome"}),
 	}
-	m.registry.MustRegister(m.webhooks, m.ignored, m.intake, m.arrivals, m.dropped, m.admitted, m.sent, m.claims, m.lost, m.conflict, m.redis,
+	m.registry.MustRegister(m.webhooks, m.ignored, m.intake, m.arrivals, m.dropped, m.admitted, m.sent, m.claims, m.asked, m.lost, m.conflict, m.redis,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -61,9 +64,14 @@ func counters(name, help string, labels ...string) *prometheus.CounterVec {
 	return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, labels)
 }
 
-// handler serves /metrics; the gauges of the store are read at each scrape.
-func (m *metrics) handler(store opened) http.Handler {
-	m.registry.MustRegister(newDepthGauges(store))
+// handler serves /metrics; the gauges of the store and the counts of those who
+// wait for an answer (DE-8) are read at each scrape.
+func (m *metrics) handler(store opened, waits func() approvals.WaitStats) http.Handler {
+	m.registry.MustRegister(newDepthGauges(store),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: "question_waits", Help: "Calls that wait for an answer, woken from memory."},
+			func() float64 { return float64(waits().Waiting) }),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: namespace, Name: "question_waits_polled_total", Help: "Calls that had to ask the store, since too many of their session waited."},
+			func() float64 { return float64(waits().Overflowed) }))
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{EnableOpenMetrics: true})
 }
 
@@ -84,6 +92,15 @@ func (m *metrics) seen(c *orchestrator.Changes) {
 		}
 		if a := msg.Admission; a.Rule != "" {
 			m.admitted.WithLabelValues(string(msg.Source), a.Strength.String(), a.Rule).Inc()
+		}
+	}
+}
+
+// told counts what the event log is told of questions.
+func (m *metrics) told(log []approvals.Record) {
+	for _, l := range log {
+		if event, ok := strings.CutPrefix(l.Type, "decision."); ok {
+			m.asked.WithLabelValues(event).Inc()
 		}
 	}
 }

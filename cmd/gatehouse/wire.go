@@ -101,6 +101,7 @@ func wire(cfg *config.Config, store opened, log *slog.Logger, driver func(orches
 	g.worker = orchestrator.NewWorker(orchestrator.WorkerConfig{
 		Queue: store, States: store, Handlers: handlers,
 		Lease: lease, Poll: poll, Limit: workerLimit, Now: time.Now, Log: log,
+		Prompt: []approvals.DueKind{approvals.DueDeadline, orchestrator.DueEvalDeadline},
 	})
 	return g, nil
 }
