@@ -282,21 +282,3 @@ func TestNouns(t *testing.T) {
 		}
 	}
 }
-
-func TestAskIn(t *testing.T) {
-	t.Parallel()
-	t.Run("a question is asked in another chat, with the same row however often (EN-5, OUT-1)", func(t *testing.T) {
-		t.Parallel()
-		q := openShown(t, approval())
-		in := func(now time.Time) gate.Outgoing {
-			return approvals.AskIn(q, "fs", "fs~oc_9", gate.Place{Chat: "oc_9"}, now).Out[0]
-		}
-		a, b := in(at(0)), in(at(time.Minute))
-		if a.ID == "" || a.ID != b.ID || a.Kind != gate.OutCard || a.Question != string(q.ID) || a.Lane == "" {
-			t.Errorf("AskIn = %+v, then %+v", a, b)
-		}
-		if a.Source != "fs" || a.Place.Chat != "oc_9" || a.Thread != "fs~oc_9" || a.Message != "" {
-			t.Errorf("AskIn = %s %+v %s, want it in fs, oc_9", a.Source, a.Place, a.Thread)
-		}
-	})
-}

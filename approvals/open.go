@@ -58,7 +58,9 @@ func Open(r Request, s Session, cfg Settings, ids IDs, now time.Time) (Question,
 		eff.Add(more)
 		return decided, eff, nil
 	}
-	eff.Add(ask(q, now))
+	q, more := ask(q, cfg, now)
+	q.Session.Alone = false
+	eff.Add(more)
 	return q, eff, nil
 }
 

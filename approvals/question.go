@@ -126,6 +126,7 @@ const (
 	EventOpened     EventType = "opened"
 	EventReopened   EventType = "reopened" // the key was used again, with another question (DE-3)
 	EventPresented  EventType = "presented"
+	EventUnreached  EventType = "unreached" // a card reached nobody (CA-7, EN-5)
 	EventUpdated    EventType = "presentation_updated"
 	EventApproved   EventType = "approved" // by one person, and others must too (RU-4)
 	EventAnswered   EventType = "answered"
@@ -170,6 +171,8 @@ type Session struct {
 	Direct    bool        `json:"direct,omitempty"`
 	Requester gate.Sender `json:"requester,omitzero"`
 	Language  string      `json:"language,omitempty"`
+	// Alone: nobody who approves reads the thread (CA-1).
+	Alone bool `json:"-"`
 	// Executor is whose work it is; "" for the main Session.
 	Executor string `json:"-"`
 	// Policy is the session's own, as last recorded; "" means the
@@ -217,6 +220,8 @@ type Question struct {
 	ClosedAt  time.Time   `json:"closedAt,omitzero"`
 	Events    []Event     `json:"events,omitempty"`
 	Messages  []Message   `json:"messages,omitempty"`
+	// Asked are the cards by which it was sent to people.
+	Asked []Asking `json:"asked,omitempty"`
 	// ApprovalID pairs the two audit lines (AP-5).
 	ApprovalID string `json:"approvalId,omitempty"`
 

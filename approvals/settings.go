@@ -51,6 +51,10 @@ type Settings struct {
 	// linked identities. They serve only to refuse an answerers list that can
 	// match nobody (DE-2); nil: not known here.
 	Approvers []string
+	// Rooms are where questions go that have no chat of their own; Cardless are
+	// the Sources where no card can be shown (CA-1).
+	Rooms    Rooms
+	Cardless map[gate.SourceID]bool
 	// Machine answers the approvals of sessions that a pattern (path.Match)
 	// names, by the session's id, "executor:" and the name of its executor, or
 	// "source:" and the Source that it came from: "allow_once" allows, every

@@ -50,26 +50,61 @@ func Updated(q Question, m Message, now time.Time) Question {
 
 func (m Message) where() string { return string(m.Source) + " " + m.Chat + " " + m.Message }
 
-// ask is what makes an open question reach people, and end.
-func ask(q Question, now time.Time) Effects {
+// ask is what makes an open question reach people, and end: a card in its own
+// thread, and where that has no cards or only the requester reads it, one in the
+// rooms (CA-1).
+func ask(q Question, cfg Settings, now time.Time) (Question, Effects) {
 	eff := Effects{Due: []Due{deadline(q)}}
 	if q.Session.Source != "" {
-		eff.Out = []gate.Outgoing{card(q, now)}
+		o := card(q, cfg, now)
+		q.Asked = append(slices.Clip(q.Asked), Asking{ID: o.ID})
+		eff.Out = []gate.Outgoing{o}
 	}
-	return eff
+	if q.wantsRoom(cfg) {
+		var more []gate.Outgoing
+		q, more = q.askIn(cfg.Rooms, now)
+		eff.Out = append(eff.Out, more...)
+	}
+	return q, eff
+}
+
+// wantsRoom: who may answer does not see a card in the session's own thread. A
+// question to the requester alone stays where that is.
+func (q *Question) wantsRoom(cfg Settings) bool {
+	s := q.Session
+	own := s.Source == cfg.Rooms.Source && s.Place.Chat == cfg.Rooms.Chat && s.Source != ""
+	switch {
+	case own:
+		return false
+	case s.Source == "", cfg.Cardless[s.Source]:
+		return true
+	case slices.Equal(q.Answerers, []string{gate.AnswererRequester}):
+		return false
+	}
+	return s.Direct || s.Alone
 }
 
 // card asks in the session's thread (CA-1).
-func card(q Question, now time.Time) gate.Outgoing {
+func card(q Question, cfg Settings, now time.Time) gate.Outgoing {
 	o := outgoing(q, now)
-	o.ID, o.Kind = derive("card", string(q.ID)), gate.OutCard
+	o.ID, o.Kind = OwnCard(q.ID), gate.OutCard
 	o.Lane = cmp.Or(string(q.Session.Thread), "question:"+string(q.ID))
 	o.Source, o.Place, o.Direct = q.Session.Source, q.Session.Place, q.Session.Direct
 	o.Message = q.Session.Anchor
-	if q.Session.Requester.Kind == gate.Person {
+	if q.asksRequester(cfg) {
 		o.Mention = q.Session.Requester
 	}
 	return o
+}
+
+// asksRequester: the requester is one of those whom the question asks.
+func (q *Question) asksRequester(cfg Settings) bool {
+	who := q.Session.Requester
+	if who.Kind != gate.Person || cfg.FourEyes {
+		return false
+	}
+	named, _ := gate.OnList(q.Answerers, who)
+	return len(q.Answerers) == 0 || named == gate.Yes || slices.Contains(q.Answerers, gate.AnswererRequester)
 }
 
 // update brings one card to the question's end, in a lane of its own so that
@@ -89,14 +124,4 @@ func outgoing(q Question, now time.Time) gate.Outgoing {
 		o.Ticket = gate.TicketID(q.Session.ID)
 	}
 	return o
-}
-
-// AskIn asks an open question in another chat than its session's, once
-// however often: where that one cannot be reached (EN-5).
-func AskIn(q Question, source gate.SourceID, thread gate.ThreadID, place gate.Place, now time.Time) Effects {
-	o := outgoing(q, now)
-	o.ID, o.Kind = derive("card", string(q.ID), string(thread)), gate.OutCard
-	o.Lane, o.Thread = "question:"+string(q.ID), thread
-	o.Source, o.Place = source, place
-	return Effects{Out: []gate.Outgoing{o}}
 }

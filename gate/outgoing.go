@@ -53,6 +53,8 @@ type Outgoing struct {
 	Ticket   TicketID `json:"ticket,omitempty"`
 	// Mention is the person that the message calls, or nobody.
 	Mention Sender `json:"mention,omitzero"`
+	// Others are called beside Mention.
+	Others []Sender `json:"others,omitempty"`
 	// Requester may be called by the Text, and is not called otherwise.
 	Requester Sender    `json:"requester,omitzero"`
 	CreatedAt time.Time `json:"created_at"`

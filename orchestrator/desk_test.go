@@ -338,7 +338,7 @@ func (d *desk) arrange(verb string, arg []string) {
 	case "late-after":
 		d.f.Settings.LateAfter, _ = time.ParseDuration(arg[0])
 	case "approvals-chat":
-		d.f.Settings.ApprovalsChat = orchestrator.Chatroom{Source: gate.SourceID(arg[0]), Chat: arg[1]}
+		d.f.Settings.Rooms = approvals.Rooms{Source: gate.SourceID(arg[0]), Chat: arg[1]}
 	case "answerers":
 		q := d.s.Questions[approvals.ID(arg[0])]
 		q.Answerers = []string{arg[1]}

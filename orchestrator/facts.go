@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/gatehouse-bot/gatehouse/approvals"
 	"github.com/gatehouse-bot/gatehouse/gate"
 )
 
@@ -57,9 +58,9 @@ type Settings struct {
 	DedupeLife time.Duration
 	// CISweep is how often red branches are looked at; 0: every 5 min (GH-3).
 	CISweep time.Duration
-	// ApprovalsChat is where questions are asked whose own conversation cannot
-	// be reached (EN-5, CA-1); the zero value: nowhere.
-	ApprovalsChat Chatroom
+	// Rooms are where questions are asked whose own conversation cannot be
+	// reached (EN-5, CA-1); the zero value: nowhere.
+	Rooms approvals.Rooms
 	// FourEyes: the requester may not answer (DE-2).
 	FourEyes bool
 	// KeepRefused keeps the text of what was not admitted (PL-5).
@@ -73,20 +74,6 @@ type Settings struct {
 	Follow map[string][]Follow
 	// Executors are the bounds of each (EX-5).
 	Executors map[string]Bounds
-}
-
-// Chatroom is a chat of a Source.
-type Chatroom struct {
-	Source gate.SourceID
-	Chat   string
-}
-
-// thread is the chat as a conversation, or "" where there is none.
-func (c Chatroom) thread() gate.ThreadID {
-	if c.Chat == "" {
-		return ""
-	}
-	return gate.ThreadID(string(c.Source) + "~" + c.Chat)
 }
 
 func (f *Facts) lists(source gate.SourceID, s gate.Sender) gate.Lists {

@@ -159,8 +159,8 @@ func (o *Outbox) failed(ctx context.Context, c Claim, row gate.Outgoing, cause e
 	return true, s.Store.Commit(ctx, Changes{Claim: &c, Next: s.Now().Add(after), Retried: []gate.Outgoing{row}})
 }
 
-// dropped gives a row up and records why (OUT-3, EN-5). A question is asked in
-// the chat for approvals then; one that reaches nobody is unavailable (CA-7).
+// dropped gives a row up and records why (OUT-3, EN-5). A question is asked
+// elsewhere then; one that reaches nobody is unavailable (CA-7).
 func (o *Outbox) dropped(ctx context.Context, c Claim, row gate.Outgoing, reason string) error {
 	s := o.Service
 	s.Log.ErrorContext(ctx, "reply dropped", "source", row.Source, "thread", row.Thread, "kind", row.Kind, "reason", reason)
@@ -192,15 +192,11 @@ func (s *Service) unreachable(ctx context.Context, ch *Changes, row gate.Outgoin
 	case q.Status.Terminal():
 		return nil
 	}
-	chat := s.Settings.ApprovalsChat.thread()
-	lost, err := s.lost(ctx, chat)
+	lost, err := s.lost(ctx, s.Settings.Rooms.Thread())
 	if err != nil {
 		return err
 	}
-	if row.Thread == chat { // it was the last place to ask in
-		lost = reason
-	}
-	moved, effects := s.Settings.elsewhere(q, reason, lost, s.Now())
+	moved, effects := approvals.Unreached(q, row.ID, reason, s.Settings.rooms(lost), s.Now())
 	ch.Questions = []approvals.Question{moved}
 	ch.Add(effects)
 	return nil

@@ -145,20 +145,20 @@ func (w *work) askElsewhere(t *Ticket, on gate.ThreadID, why string) {
 		if q.Session.ID != approvals.SessionID(t.ID) || q.Session.Thread != on || q.Status.Terminal() {
 			continue
 		}
-		moved, effects := w.Settings.elsewhere(*q, why, w.lost(w.Settings.ApprovalsChat.thread()), w.Now)
+		rooms := w.Settings.rooms(w.lost(w.Settings.Rooms.Thread()))
+		moved, effects := approvals.Unreached(*q, approvals.OwnCard(q.ID), why, rooms, w.Now)
 		*q = moved
 		w.c.Add(effects)
 	}
 }
 
-// elsewhere asks a question in the chat for approvals, or where there is none,
-// or it is lost as well, ends it as unavailable (EN-5, CA-7).
-func (s *Settings) elsewhere(q approvals.Question, why, lost string, now time.Time) (approvals.Question, approvals.Effects) {
-	to := s.ApprovalsChat
-	if to.Chat == "" || lost != "" {
-		return approvals.Unreachable(q, why, now)
+// rooms are where questions can be asked elsewhere, if that chat is lost or not.
+func (s *Settings) rooms(lost string) approvals.Rooms {
+	r := s.Rooms
+	if lost != "" {
+		r.Chat = ""
 	}
-	return q, approvals.AskIn(q, to.Source, to.thread(), gate.Place{Chat: to.Chat}, now)
+	return r
 }
 
 // settleReaches writes the places that changed, and guards those that were

@@ -26,7 +26,7 @@ func TestReach(t *testing.T) {
 		{"a Thread that it only follows blocks nothing (EN-5)", t1 + "follow t1 B; lost B; look t1", "changes=false"},
 		{"a Ticket that is accepted on a lost Thread knows at once (EN-5)", "say m1 A lin@; eval A; lost A; accept m1", "t1.lost=A:gone t1.in=message:m1,note"},
 		{"open questions are unavailable where there is no other chat (EN-5, CA-7)", t1 + "turn t1; ask t1 q1; lost A; look t1", "questions=q1:timed_out t1.stage=blocked"},
-		{"they move to the chat for approvals (EN-5, CA-1)", "approvals-chat fs oc_9;" + t1 + "turn t1; ask t1 q1; lost A; look t1", "questions= last=fs~oc_9: t1.stage=answer"},
+		{"they move to the chat for approvals (EN-5, CA-1)", "approvals-chat fs oc_9;" + t1 + "turn t1; ask t1 q1; lost A; look t1", "questions=q1:open last=fs~oc_9: t1.stage=answer"},
 		{"unless that is lost as well (EN-5, CA-7)", "approvals-chat fs oc_9;" + t1 + "turn t1; ask t1 q1; lost fs~oc_9; lost A; look t1", "questions=q1:timed_out"},
 		{"those of another Thread, or Ticket, stay (EN-5)", t1 + "ask t1 q1; say m2 B lin@; eval B; accept m2; lost B; look t2", "questions="},
 		{"a resume waits (EN-5, RV-1)", t1 + "report t1 done; lost A; say m2 A wang", "t1=ended:completed m2=waiting:t1 due=resume:t1,eval:A"},

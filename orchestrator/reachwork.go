@@ -59,7 +59,7 @@ func (s *Service) lookAround(ctx context.Context, t *Ticket, source gate.SourceI
 		return nil
 	}
 	err := s.transact(ctx, Want{
-		Tickets: []gate.TicketID{t.ID}, Reaches: s.Settings.ApprovalsChat.thread().Places(),
+		Tickets: []gate.TicketID{t.ID}, Reaches: s.Settings.Rooms.Thread().Places(),
 	}, func(st State, f Facts) Changes { return LookAround(st, t.ID, f) })
 	if err != nil {
 		return fmt.Errorf("tell %s what can be reached: %w", t.ID, err)

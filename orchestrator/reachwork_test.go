@@ -57,7 +57,7 @@ func TestReachThroughTheService(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			h := newHouse(t, approvalScript()...)
-			h.svc.Settings.ApprovalsChat = orchestrator.Chatroom{Source: "feishu", Chat: "oc_approvals"}
+			h.svc.Settings.Rooms = approvals.Rooms{Source: "feishu", Chat: "oc_approvals"}
 			h.run()
 			h.say(words{from: listed, text: "1.4.2", mention: true, id: "om_1"})
 			h.settle()
@@ -90,7 +90,7 @@ func TestReachThroughTheService(t *testing.T) {
 		for _, lost := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
 				h := newHouse(t, approvalScript()...)
-				h.svc.Settings.ApprovalsChat = orchestrator.Chatroom{Source: "feishu", Chat: "oc_approvals"}
+				h.svc.Settings.Rooms = approvals.Rooms{Source: "feishu", Chat: "oc_approvals"}
 				h.run()
 				h.mustReach("e1", "locked", opsChat+"~om_1")
 				if lost {

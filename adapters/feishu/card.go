@@ -12,14 +12,14 @@ import (
 
 // Card renders a question as a card of JSON 2.0 in its present state (CA-2,
 // CA-4, facts C.6): open with its buttons, or closed with who answered what and
-// when and nothing that can be clicked. mention is called by name on an open
-// card (CA-1). It is pure: the same question gives the same card.
+// when and nothing that can be clicked. Those of mention are called by name on an
+// open card (CA-1). It is pure: the same question gives the same card.
 //
 // What an agent wrote stands in a box of its own, as plain text or tamed
 // Markdown, or quoted behind the host's words; what of it is cut says so. A few
 // options are buttons, more are a list to choose from. The card keeps the
 // platform's limits (limits.go), at the cost of the agent's text.
-func Card(c Config, q approvals.Question, mention gate.Sender) json.RawMessage {
+func Card(c Config, q approvals.Question, mention ...gate.Sender) json.RawMessage {
 	for shrink := 1; ; shrink *= 2 {
 		card := cardMaker{Config: c, words: c.wordsFor(q), q: q, shrink: shrink}.card(mention)
 		if len(card) <= maxCardBytes || shrink > 64 {
@@ -36,10 +36,10 @@ type cardMaker struct {
 	shrink int
 }
 
-func (m cardMaker) card(mention gate.Sender) json.RawMessage {
+func (m cardMaker) card(mention []gate.Sender) json.RawMessage {
 	title, color := m.head()
 	var elements []any
-	if at := m.at(mention); at != "" && !m.q.Status.Terminal() {
+	if at := m.all(mention); at != "" && !m.q.Status.Terminal() {
 		elements = append(elements, md(at))
 	}
 	elements = append(elements, m.asked()...)

@@ -1,6 +1,8 @@
 package feishu
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/gatehouse-bot/gatehouse/approvals"
@@ -76,6 +78,17 @@ func (m cardMaker) at(s gate.Sender) string {
 		return ""
 	}
 	return "<at id=" + s.ID + "></at>"
+}
+
+// all calls several people, each once.
+func (m cardMaker) all(people []gate.Sender) string {
+	var tags []string
+	for _, s := range people {
+		if at := m.at(s); at != "" && !slices.Contains(tags, at) {
+			tags = append(tags, at)
+		}
+	}
+	return strings.Join(tags, " ")
 }
 
 func (m cardMaker) when(t time.Time) string {

@@ -94,7 +94,7 @@ func (s *Sender) card(ctx context.Context, out gate.Outgoing) (gate.Sent, error)
 	if err != nil {
 		return gate.Sent{}, err
 	}
-	content := string(Card(s.bot.cfg, q, out.Mention))
+	content := string(Card(s.bot.cfg, q, append([]gate.Sender{out.Mention}, out.Others...)...))
 	return s.post(ctx, targetOf(out), partUUID(out.ID, 0), []form{
 		{kind: "interactive", content: content}, textForm(questionText(s.bot.cfg, q), out.Mention),
 	})
@@ -110,7 +110,7 @@ func (s *Sender) update(ctx context.Context, out gate.Outgoing) (gate.Sent, erro
 	if err != nil {
 		return gate.Sent{}, err
 	}
-	return gate.Sent{}, s.patch(ctx, out.Message, string(Card(s.bot.cfg, q, gate.Sender{})))
+	return gate.Sent{}, s.patch(ctx, out.Message, string(Card(s.bot.cfg, q)))
 }
 
 func (s *Sender) question(ctx context.Context, out gate.Outgoing) (approvals.Question, error) {

@@ -141,7 +141,7 @@ func approvalSettings(cfg *config.Config, links *orchestrator.Links) approvals.S
 		Policy: approvals.Policy(cfg.Approvals.Policy), Timeout: cfg.Approvals.Timeout,
 		Timeouts: map[gate.SourceID]time.Duration{}, FourEyes: cfg.Approvals.FourEyes,
 		MaxOpen: cfg.Approvals.MaxOpenPerSession, Approvers: links.Beside(cfg.Approvals.Approvers),
-		Machine: map[string]string{},
+		Machine: map[string]string{}, Rooms: rooms(cfg), Cardless: map[gate.SourceID]bool{},
 	}
 	for _, rule := range cfg.Approvals.Machine {
 		a.Machine[rule.Session] = string(rule.Outcome)
@@ -151,8 +151,24 @@ func approvalSettings(cfg *config.Config, links *orchestrator.Links) approvals.S
 	}
 	for i := range cfg.Sources {
 		a.Timeouts[cfg.Sources[i].ID] = cfg.Sources[i].ApprovalsTimeout
+		a.Cardless[cfg.Sources[i].ID] = cfg.Sources[i].Platform() != gate.Feishu
 	}
 	return a
+}
+
+// rooms are where questions go that have no chat of their own (CA-1). Only who
+// is named by the app's own id of them can be written to.
+func rooms(cfg *config.Config) approvals.Rooms {
+	r := approvals.Rooms{Source: cfg.Approvals.Chat.Source, Chat: cfg.Approvals.Chat.ChatID}
+	for i := range cfg.Sources {
+		s := &cfg.Sources[i]
+		for _, entry := range cfg.Approvals.Approvers[s.ID] {
+			if s.Enabled && s.Platform() == gate.Feishu && strings.HasPrefix(entry, "ou_") {
+				r.People = append(r.People, gate.Account{Source: s.ID, ID: entry})
+			}
+		}
+	}
+	return r
 }
 
 func orchestratorSettings(cfg *config.Config) orchestrator.Settings {
@@ -163,7 +179,7 @@ func orchestratorSettings(cfg *config.Config) orchestrator.Settings {
 		LateAfter: cfg.LateAfter, DedupeLife: cfg.Retention.Dedupe, KeepRefused: cfg.Retention.RefusedText,
 		FourEyes: cfg.Approvals.FourEyes, TeamPrompt: cfg.Orchestrator.TeamPrompt, Instructions: instructions(cfg),
 		Follow: follows(cfg), Executors: bounds(cfg),
-		ApprovalsChat: orchestrator.Chatroom{Source: cfg.Approvals.Chat.Source, Chat: cfg.Approvals.Chat.ChatID},
+		Rooms: rooms(cfg),
 	}
 }
 
