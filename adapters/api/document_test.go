@@ -174,7 +174,7 @@ func validOpenAPI(text []byte) error {
 
 // refusedCodes are the codes of refusals (409), which stand where they are
 // made and in no table.
-var refusedCodes = []string{"driver_not_external", "nothing_to_evaluate", "not_admitted", "recalled", "not_owned", "started_ticket", orchestrator.ActNoOpenTurn, orchestrator.ActTicketEnded}
+var refusedCodes = []string{"driver_not_external", "nothing_to_evaluate", "not_admitted", "recalled", "not_owned", "started_ticket", orchestrator.ActNoOpenTurn, "interrupts_open", orchestrator.ActTicketEnded}
 
 func tableCodes(t *testing.T) map[string]int {
 	t.Helper()

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -36,21 +35,57 @@ type event struct {
 	Data    any                 `json:"data"`
 }
 
+const (
+	lastEventID = "Last-Event-ID"
+	stillHere   = ": still here\n\n"
+)
+
+var errBadEventID = badQuery("Last-Event-ID is the id of an event of this stream.")
+
+// cursor reports whether a Last-Event-ID can be one of the log's.
+func cursor(id string) bool { return strings.Trim(id, "0123456789-") == "" && len(id) <= 64 }
+
 // streamEvents is GET /v1/events: what happens in the workspace from now on, or
 // after the event that the Last-Event-ID header names, as server-sent events.
 // It ends when the gateway drains; the reader comes again with the last id.
 func (a *api) streamEvents(ctx context.Context, c call) (any, error) {
+	last := c.body.r.Header.Get(lastEventID)
+	if !cursor(last) {
+		return nil, errBadEventID
+	}
+	return a.follow(ctx, last, func(_ context.Context, at string, l approvals.Record) ([]byte, error) { return eventFrame(at, l) }, nil)
+}
+
+// lineShower is what a stream shows of a line of the log, whose cursor is at; nothing
+// is fine. greeter is what it shows first.
+type (
+	lineShower func(ctx context.Context, at string, l approvals.Record) ([]byte, error)
+	greeter    func(ctx context.Context, at string) ([]byte, error)
+)
+
+// follow streams what comes after a cursor, "": from now on.
+func (a *api) follow(ctx context.Context, after string, show lineShower, greet greeter) (any, error) {
 	if a.journal == nil {
 		return nil, errNotReady
-	}
-	after := c.body.r.Header.Get("Last-Event-ID")
-	if strings.Trim(after, "0123456789-") != "" || len(after) > 64 {
-		return nil, badQuery("Last-Event-ID is the id of an event of this stream.")
 	}
 	after, err := a.startOf(ctx, after)
 	if err != nil {
 		return nil, fmt.Errorf("read the event log: %w", err)
 	}
+	return a.streaming(func(s *stream) {
+		s.after, s.show = after, show
+		if greet != nil {
+			first, err := greet(s.ctx, after)
+			if err != nil || !s.write(first) {
+				return
+			}
+		}
+		s.run(s.ctx)
+	})
+}
+
+// streaming answers with a stream, if there is room for one more.
+func (a *api) streaming(run func(*stream)) (any, error) {
 	select {
 	case a.streams <- struct{}{}:
 	default:
@@ -58,8 +93,12 @@ func (a *api) streamEvents(ctx context.Context, c call) (any, error) {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() { <-a.streams }()
-		s := stream{a: a, w: w, rc: http.NewResponseController(w), after: after}
-		s.run(r.Context())
+		s := &stream{a: a, ctx: r.Context(), w: w, rc: http.NewResponseController(w)}
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.WriteHeader(http.StatusOK)
+		if s.write(fmt.Appendf(nil, "retry: %d\n\n", retryAfter)) {
+			run(s)
+		}
 	}), nil
 }
 
@@ -81,17 +120,17 @@ func (a *api) startOf(ctx context.Context, after string) (string, error) {
 // stream is one reader's.
 type stream struct {
 	a     *api
+	ctx   context.Context //nolint:containedctx // the request's own, which the stream lives for
 	w     http.ResponseWriter
 	rc    *http.ResponseController
 	after string
+	show  lineShower
 }
 
 // run writes events as they come, until the reader goes or the gateway drains.
 // An error ends it too: the reader comes again, and misses nothing.
 func (s *stream) run(ctx context.Context) {
-	s.w.Header().Set("Content-Type", "text/event-stream")
-	s.w.WriteHeader(http.StatusOK)
-	ok := s.write([]byte(fmt.Sprintf("retry: %d\n\n", retryAfter)))
+	ok := true
 	woken := s.a.wake(ctx)
 	look, heart := time.NewTicker(lookEvery), time.NewTicker(heartbeatEvery)
 	defer look.Stop()
@@ -103,7 +142,7 @@ func (s *stream) run(ctx context.Context) {
 		case <-s.a.draining:
 			return
 		case <-heart.C:
-			ok = s.write([]byte(": still here\n\n"))
+			ok = s.write([]byte(stillHere))
 		case <-woken:
 		case <-look.C:
 		}
@@ -123,20 +162,21 @@ func (s *stream) news(ctx context.Context) (ok bool) {
 			return true
 		}
 		s.after = last
-		l := lines[0]
-		data, err := json.Marshal(event{last, l.Type, l.At.UTC(), l.Session, l.Data})
-		if err != nil || !s.write(frame(last, l.Type, data)) {
+		text, err := s.show(ctx, last, lines[0])
+		if err != nil {
+			s.a.log.WarnContext(ctx, "event stream", "err", err)
+		}
+		if err != nil || len(text) > 0 && !s.write(text) {
 			return false
 		}
 	}
 	return false
 }
 
-// frame is one server-sent event.
-func frame(id, kind string, data []byte) []byte {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "id: %s\nevent: %s\ndata: %s\n\n", id, strings.Join(strings.Fields(kind), " "), data)
-	return b.Bytes()
+// eventFrame is a line of the log as one server-sent event.
+func eventFrame(at string, l approvals.Record) ([]byte, error) {
+	data, err := json.Marshal(event{at, l.Type, l.At.UTC(), l.Session, l.Data})
+	return fmt.Appendf(nil, "id: %s\nevent: %s\ndata: %s\n\n", at, strings.Join(strings.Fields(l.Type), " "), data), err
 }
 
 func (s *stream) write(text []byte) (ok bool) {

@@ -20,9 +20,14 @@ type listener struct {
 
 func (o *office) listen(token, after string) *listener {
 	o.t.Helper()
+	return o.listenTo("/v1/events", token, after)
+}
+
+func (o *office) listenTo(path, token, after string) *listener {
+	o.t.Helper()
 	ctx, stop := context.WithCancel(o.t.Context())
 	l := &listener{lines: make(chan string, 1000), stop: stop}
-	r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/v1/events", nil)
+	r := httptest.NewRequestWithContext(ctx, http.MethodGet, path, nil)
 	r.Host = "127.0.0.1:8081"
 	r.Header.Set("Authorization", "Bearer "+token)
 	if after != "" {

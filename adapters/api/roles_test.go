@@ -34,6 +34,8 @@ var matrix = []struct{ call, want string }{
 	{"POST /v1/sessions/{id}/decisions/{decisionId}", "404 403 403 403 401 401"},
 	{"POST /v1/sessions/{id}/cancel", "200 403 403 404 401 401"},
 	{"POST /v1/sessions/{id}/policy", "415 403 403 403 401 401"}, // no body
+	{"GET /v1/sessions/{id}/events", "200 200 200 404 401 401"},  // it drains, so the stream ends at once
+	{"POST /v1/sessions/{id}/run", "415 403 403 403 401 401"},    // no body
 	{"GET /v1/decisions", "200 200 200 403 401 401"},
 	{"GET /v1/events", "200 200 200 403 401 401"}, // it drains, so the stream ends at once
 	// No Policy is plugged in here: who may call gets 404.

@@ -53,6 +53,8 @@ func routes() []route {
 		{post, "/v1/sessions/{id}/decisions/{decisionId}", operators, false, (*api).answerQuestion},
 		{post, "/v1/sessions/{id}/cancel", askers, false, (*api).cancelQuestions},
 		{post, "/v1/sessions/{id}/policy", operators, false, (*api).setApprovals},
+		{get, "/v1/sessions/{id}/events", all, false, (*api).streamSession},
+		{post, "/v1/sessions/{id}/run", operators, false, (*api).runAGUI},
 		{get, "/v1/decisions", readers, false, (*api).listDecisions},
 		{get, "/v1/events", readers, false, (*api).streamEvents},
 		{get, "/v1/policy", readers, false, (*api).getPolicy},

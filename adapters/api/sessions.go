@@ -28,6 +28,8 @@ type Broker interface {
 	// as it stood when ctx ended.
 	Wait(ctx context.Context, id approvals.ID) (approvals.Question, error)
 	Answer(ctx context.Context, r approvals.AnswerRequest) (approvals.Result, error)
+	// Cancel takes one question of a session back.
+	Cancel(ctx context.Context, s approvals.SessionID, id approvals.ID, reason string) (approvals.Question, error)
 	CancelSession(ctx context.Context, s approvals.SessionID, reason string) ([]approvals.Question, error)
 }
 
@@ -204,19 +206,24 @@ func (a *api) answerQuestion(ctx context.Context, c call) (any, error) {
 		Text     string `json:"text"`
 	}
 	unread := c.body.json(&body)
-	if unread != nil && !(errors.Is(unread, errBadBody) && q.Status.Terminal()) {
+	if unread != nil && (!errors.Is(unread, errBadBody) || !q.Status.Terminal()) {
 		return nil, unread
 	}
-	r, err := a.broker.Answer(ctx, approvals.AnswerRequest{
-		ID: q.ID, Session: q.Session.ID, OptionID: body.OptionID, Text: body.Text, Via: approvals.ViaAPI, Operator: true,
-		Who: gate.Sender{Kind: gate.Person, ID: c.who.name, Name: c.who.name},
-	})
+	r, err := a.broker.Answer(ctx, c.answer(q.Session.ID, q.ID, body.OptionID, body.Text))
 	if err != nil {
 		return nil, err
 	}
 	shown := questionOf(r.Question, a.now())
 	shown.Deduped = r.Deduped
 	return shown, nil
+}
+
+// answer is the caller's, an operator's, by the token's name (CA-3).
+func (c call) answer(s approvals.SessionID, id approvals.ID, option, text string) approvals.AnswerRequest {
+	return approvals.AnswerRequest{
+		ID: id, Session: s, OptionID: option, Text: text, Via: approvals.ViaAPI, Operator: true,
+		Who: gate.Sender{Kind: gate.Person, ID: c.who.name, Name: c.who.name},
+	}
 }
 
 // cancelQuestions is POST /v1/sessions/{id}/cancel: all open questions of the
