@@ -1,6 +1,9 @@
 package github
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"strconv"
 	"strings"
 	"time"
@@ -74,10 +77,7 @@ func (c *call) edited(m message) Event {
 	case !m.User.same(c.Sender):
 		return ignored(ReasonNotAuthor)
 	}
-	key := c.key(m, "edited")
-	if v := m.UpdatedAt.version(); v != "" {
-		key += ":" + v
-	}
+	key := c.key(m, "edited:"+cmp.Or(m.UpdatedAt.version(), textVersion(c.Changes.Body.From, m.Body)))
 	addressing, slug := gate.NotAddressed, c.Config.slug()
 	if Mentions(m.Body, slug) {
 		addressing = gate.Mention
@@ -92,6 +92,13 @@ func (c *call) edited(m message) Event {
 		ev.Outcome, ev.Reason, ev.Arrival.Raw = Changed, ReasonEdited, nil
 	}
 	return ev
+}
+
+// textVersion tells edits apart of what carries no updated_at, as a review does
+// (TR-1): by what the text was and is.
+func textVersion(from, to string) string {
+	sum := sha256.Sum256([]byte(strconv.Itoa(len(from)) + ":" + from + to))
+	return hex.EncodeToString(sum[:16])
 }
 
 // recalled makes news of a deletion, whoever deleted it and whatever scopes are

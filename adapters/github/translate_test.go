@@ -325,6 +325,27 @@ func TestEdits(t *testing.T) {
 	}
 }
 
+// TestEditsOfReviews: a review carries no updated_at, so that its edits are told
+// apart by their texts (TR-1, TR-4).
+func TestEditsOfReviews(t *testing.T) {
+	t.Parallel()
+	edit := func(from, to string) gate.Arrival {
+		got := translated(t, sampleSetting(), "pull_request_review.submitted.body-null.json",
+			with{"action": "edited", "review.body": to, "changes": with{"body": with{"from": from}}})
+		if len(got.Arrival.Keys) != 2 || got.Arrival.Change.Kind != gate.ChangeEdit {
+			t.Fatalf("Translate = %v %q with keys %v, want an edit", got.Outcome, got.Reason, got.Arrival.Keys)
+		}
+		return got.Arrival
+	}
+	first, again, next := edit("one", "two"), edit("one", "two"), edit("two", "three")
+	if first.Keys[1] != again.Keys[1] {
+		t.Errorf("TR-1: one edit by two hooks has the keys %q and %q, want one", first.Keys[1], again.Keys[1])
+	}
+	if first.Keys[1] == next.Keys[1] {
+		t.Errorf("TR-1: two edits have the key %q, so that the second counts as a duplicate", next.Keys[1])
+	}
+}
+
 // What an edit or a deletion is to the orchestrator: news of the message, which
 // it knows by its key (TR-4, TR-4a).
 func TestNewsOfMessages(t *testing.T) {
