@@ -84,6 +84,9 @@ func TestEdits(t *testing.T) {
 		{"not without the mention (TR-4)", "receive all; say m1 A lin old; edit m1 m9 lin new", "m9=dropped m1=not_admitted m1.edited=true m1.text="},
 		{"not where nothing was stored and nothing is added (TR-4)", "edit m1 m9 lin@ new", "m9=dropped"},
 		{"once a message (TR-4)", "mode off; say m1 A wang@; edit m1 m9 wang@ new adds", "m9=dropped m1=not_admitted"},
+		{"one that waits with a candidate is one of its own then (TR-4, SU-8)", "say m1 A lin@; say m2 A lin; edit m2 m9 lin@ new adds", "m9=dropped m2=queued m2.text=new m2.edited=true m2.basis=allow_list A.queue=m1,m2 A.with="},
+		{"and decided by itself (TR-4, SU-8)", "say m1 A lin@; say m2 A lin; eval A; edit m2 m9 lin@ new adds; ignore m1; eval A; accept m2", "res=ok:t1 m2=owned:t1"},
+		{"one that is of a candidate's review takes the lead (TR-4, EV-1)", "receive all; mode auto; cell inferred; say m1 A bot b=r1; say m2 A lin b=r1; edit m2 m9 lin@ new adds", "m2=queued m2.strength=explicit m1=waiting/m2 A.queue=m2"},
 		{"an edit that comes late does not undo a newer one (TR-4)", "say m1 A lin@ old; edit m1 m8 lin@ newest; edit m1 m9 lin@ older at=-1h", "m1.text=newest"},
 		{"a recalled message is not edited (TR-4a)", "say m1 A lin@; recall m1 m8; edit m1 m9 lin@ new adds", "m1=recalled m1.text= m9=dropped"},
 	})

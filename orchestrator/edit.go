@@ -63,10 +63,29 @@ func (w *work) rewrite(m, n *Message) {
 	if len(n.Attachments) > 0 {
 		m.Attachments = n.Attachments
 	}
-	if m.State == StateReceived && n.Change.Adds && m.Addressing == gate.NotAddressed {
-		m.Addressing = gate.Mention
+	if n.Change.Adds && m.unheard() {
+		w.hear(m)
+		return
 	}
 	if m.told() {
 		w.tell(m, NoteEdited)
+	}
+}
+
+// unheard: the message did not address the agent, and the gate has not judged it
+// yet: it is in the inbox, or waits with a candidate (SU-8).
+func (m *Message) unheard() bool {
+	waits := m.State == StateReceived || m.State == StateWaiting && m.With != ""
+	return waits && m.Addressing == gate.NotAddressed && !m.Admission.Admitted()
+}
+
+// hear makes an unheard message address the agent. Such a one waits with nothing
+// (SU-8).
+func (w *work) hear(m *Message) {
+	m.Addressing = gate.Mention
+	if m.State == StateWaiting {
+		th := w.thread(m)
+		th.Companions = drop(th.Companions, m.ID)
+		w.rejudge(m)
 	}
 }

@@ -123,7 +123,7 @@ func (w *work) attachable(m *Message, t *Ticket) *Result {
 		res = refused(CodeUnknownTicket, "no such ticket; use one of the candidate's tickets, or accept")
 	case !t.Mandate.Stands():
 		res = refused(CodeNeedsNewAccept, "its mandate was withdrawn or revoked; accept the message as new work")
-	case w.foreign(m, t) && w.lists(m.Source, m.Sender).Allow != gate.Yes:
+	case w.foreign(m, t) && (m.Sender.Kind != gate.Person || w.lists(m.Source, m.Sender).Allow != gate.Yes):
 		res = refused(CodeSenderNotListed, "from outside the ticket's chat or repository only a listed person's message can be attached; accept it as new work, or ignore it")
 	default:
 		return nil

@@ -528,3 +528,13 @@ func TestEvalClock(t *testing.T) {
 		t.Errorf("FormEval(A) = %+v, want ten minutes from %v", e, d.f.Now)
 	}
 }
+
+// TestBotIsNoListedPerson: whatever the allow list names, a bot is no listed
+// person (RO-3, AD-1).
+func TestBotIsNoListedPerson(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.f.Lists[orchestrator.Who{Source: "fs", Kind: gate.Bot, ID: "bot"}] = gate.Lists{Bots: gate.Yes, Allow: gate.Yes}
+	d.play("mode auto;" + t1 + "say m2 C bot@; eval C; attach m2 t1 judged")
+	d.want("res=sender_not_listed m2=evaluating C.tickets=")
+}
