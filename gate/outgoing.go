@@ -13,6 +13,8 @@ const (
 	OutCard OutgoingKind = "card"
 	// OutCardUpdate brings the card Message of the Question up to date.
 	OutCardUpdate OutgoingKind = "card_update"
+	// OutStatus brings Message, which tells of a Ticket, up to date.
+	OutStatus OutgoingKind = "status"
 	// OutReact puts the Reaction on Message.
 	OutReact OutgoingKind = "react"
 )
@@ -44,8 +46,13 @@ type Outgoing struct {
 	// updated.
 	Message string `json:"message,omitempty"`
 	// Direct: the Place is a DM, where there are no topics.
-	Direct   bool     `json:"direct,omitempty"`
-	Text     string   `json:"text,omitempty"`
+	Direct bool   `json:"direct,omitempty"`
+	Text   string `json:"text,omitempty"`
+	// Progress is what the Executor reported last, beside the gateway's Text.
+	Progress string `json:"progress,omitempty"`
+	// Stop: the message offers to stop the Ticket, where the platform has
+	// buttons (ST-2).
+	Stop     bool     `json:"stop,omitempty"`
 	Reaction Reaction `json:"reaction,omitempty"`
 	// Question is the id of the approvals row that a card shows, always in
 	// its latest state.

@@ -237,6 +237,7 @@ func (w *work) reopen(t *Ticket) {
 			first = false
 		}
 	}
+	w.retell(t, gate.Sender{})
 	w.lookAround(t)
 	w.log("ticket.resumed", approvals.SessionID(t.ID), map[string]any{"ticket": t.ID})
 }

@@ -24,6 +24,7 @@ func (w *work) end(t *Ticket, reason EndReason, by string, except gate.TriggerID
 	w.c.Cancel = append(w.c.Cancel, approvals.Due{Kind: DueTurn, Key: string(t.ID)})
 	w.cancelQuestions(t, "ticket ended", func(*approvals.Question) bool { return true })
 	w.release(t, left, except)
+	w.retell(t, w.stopper)
 	w.log("ticket.ended", approvals.SessionID(t.ID), map[string]any{"ticket": t.ID, "reason": reason})
 }
 
@@ -39,6 +40,7 @@ func (w *work) endByPerson(t *Ticket, reason EndReason, by string, said gate.Tri
 		t.End = &End{Reason: reason, By: by, At: w.Now}
 		w.release(t, t.Waiting, said)
 		t.Waiting = nil
+		w.retell(t, w.stopper)
 	}
 	if m := w.messages[said]; m != nil {
 		m.Owners = drop(m.Owners, t.ID)

@@ -102,6 +102,9 @@ func (o *Outbox) sent(ctx context.Context, c Claim, row gate.Outgoing, sent gate
 		if err := s.shown(ctx, &ch, row, sent); err != nil {
 			return err
 		}
+		if err := s.noticed(ctx, &ch, row, sent); err != nil {
+			return err
+		}
 		err := s.Store.Commit(ctx, ch)
 		if !errors.Is(err, ErrConflict) {
 			s.Log.InfoContext(ctx, "sent", "source", row.Source, "thread", row.Thread, "kind", row.Kind,
@@ -134,6 +137,25 @@ func (s *Service) shown(ctx context.Context, ch *Changes, row gate.Outgoing, sen
 	}
 	ch.Questions = []approvals.Question{q}
 	ch.Add(effects)
+	return nil
+}
+
+// noticed notes on the Ticket which message tells of it and offers to stop it.
+func (s *Service) noticed(ctx context.Context, ch *Changes, row gate.Outgoing, sent gate.Sent) error {
+	if !row.Stop || row.Kind != gate.OutReply || sent.Message == "" {
+		return nil
+	}
+	st, err := s.Store.Load(ctx, Want{Tickets: []gate.TicketID{row.Ticket}})
+	if err != nil {
+		return fmt.Errorf("load ticket %s: %w", row.Ticket, err)
+	}
+	t, ok := st.Tickets[row.Ticket]
+	if !ok {
+		return nil
+	}
+	if t, edits, changed := Noticed(t, sent, s.Settings, s.Now()); changed {
+		ch.Tickets, ch.Out = []Ticket{t}, append(ch.Out, edits...)
+	}
 	return nil
 }
 

@@ -275,9 +275,14 @@ func (w *work) report(t *Ticket, cmd Command) Performed {
 }
 
 // sayReport says a Report in the Mandate's Thread; the final one also in that
-// of the last owned message, if it is another (OUT-2).
+// of the last owned message, if it is another (OUT-2). Progress edits the
+// message that told of the acceptance, where there is one (OUT-4).
 func (w *work) sayReport(t *Ticket, cmd Command, final bool) {
-	if cmd.Text == "" || t.muted(cmd.Kind) {
+	switch {
+	case cmd.Text == "" || t.muted(cmd.Kind):
+		return
+	case cmd.Kind == ReportProgress && t.Notice != nil:
+		w.retell(t, gate.Sender{})
 		return
 	}
 	id := w.rowID(t, cmd)

@@ -26,7 +26,7 @@ func (w *work) accept(m *Message, it Item, r Ruling) Result {
 	w.lookAround(t)
 	w.settleWith(m, t)
 	if w.acknowledges(t.Mandate.Rules) {
-		w.say(t.home(), t.ID, w.text(sayAccepted, t.Short(), t.Title), intent("accepted", string(t.ID)))
+		w.announce(t)
 	}
 	w.log("ticket.accepted", approvals.SessionID(t.ID), map[string]any{"ticket": t.ID, "trigger": m.ID})
 	return Result{OK: true, Ticket: t.ID, Decision: d}

@@ -31,6 +31,8 @@ const (
 	sayMuted
 	sayUnmuted
 	sayMayNotMute
+	sayCompleted
+	sayFailed
 	sayBudget
 	sayBudgetGoOn
 	sayBudgetStop
@@ -64,6 +66,8 @@ var phrases = map[string][]string{
 		sayMuted:             "好的，出结果之前这里不再报告进展；`/unmute` 恢复。",
 		sayUnmuted:           "好的，这里会继续报告进展。",
 		sayMayNotMute:        "只有请求人、审批人和名单上的人可以这样做。",
+		sayCompleted:         "已完成 `%[1]s`：%[2]s",
+		sayFailed:            "没有完成 `%[1]s`：%[2]s",
 		sayBudget:            "这个任务今天的预算（%[1]s 轮，%[2]s 分钟；0 为不限）已用完，处理已暂停。是否再给一份预算继续？不回答则明天（UTC）继续。",
 		sayBudgetGoOn:        "继续",
 		sayBudgetStop:        "停止",
@@ -94,6 +98,8 @@ var phrases = map[string][]string{
 		sayMuted:             "All right, no more progress here until the result; `/unmute` undoes it.",
 		sayUnmuted:           "All right, progress is told here again.",
 		sayMayNotMute:        "Only the requester, the approvers and listed people may do that.",
+		sayCompleted:         "Done `%[1]s`: %[2]s",
+		sayFailed:            "Failed `%[1]s`: %[2]s",
 		sayBudget:            "This task has used up its budget of the day (%[1]s turns, %[2]s minutes; 0 is no limit) and is held up. Shall it go on with another one? Without an answer it goes on tomorrow (UTC).",
 		sayBudgetGoOn:        "Go on",
 		sayBudgetStop:        "Stop",

@@ -119,6 +119,8 @@ type Ticket struct {
 	// Former is the end that a resumed Ticket goes back to if its turn ends
 	// with nothing to report (RE-1b).
 	Former *End `json:"former,omitempty"`
+	// Notice is the message that tells of it (OUT-4), where it can be edited.
+	Notice *Notice `json:"notice,omitempty"`
 	// Muted: progress is not said until the Ticket ends (OUT-7).
 	Muted bool `json:"muted,omitempty"`
 	// Lost are its own Threads on which the gateway cannot speak (EN-5).

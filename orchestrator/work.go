@@ -24,7 +24,9 @@ type work struct {
 	// also where there is no record.
 	looked    map[gate.PlaceID]bool
 	questions map[approvals.ID]*approvals.Question
-	c         Changes
+	// stopper clicked a Stop button, or is nobody.
+	stopper gate.Sender
+	c       Changes
 }
 
 func begin(s State, f Facts) *work {

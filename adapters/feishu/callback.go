@@ -36,14 +36,20 @@ func (h *Handler) click(w http.ResponseWriter, r *http.Request, ev Event) {
 		reply(w, http.StatusOK, known)
 		return
 	}
-	kind, shown := toastForged, (*approvals.Question)(nil)
-	if ev.Reason != "" {
+	kind, card := toastForged, json.RawMessage(nil)
+	switch {
+	case ev.Reason != "":
 		h.Count(ev.Reason)
 		h.log.Warn("card click refused", "reason", ev.Reason)
-	} else {
-		kind, shown = h.settle(r.Context(), ev.Click)
+	case ev.Stop.Ticket != "":
+		kind, card = h.stopped(r.Context(), ev.Stop)
+	default:
+		var shown *approvals.Question
+		if kind, shown = h.settle(r.Context(), ev.Click); shown != nil {
+			card = Card(h.bot.cfg, *shown, gate.Sender{})
+		}
 	}
-	out := h.render(kind, shown)
+	out := h.render(kind, card)
 	if kind != toastUnavailable && kind != toastNotKnown {
 		h.replies.put(ev.ID, out)
 	}
@@ -84,7 +90,8 @@ func (k toastKind) shows(q approvals.Question) bool {
 		return true
 	case toastNotYou, toastFourEyes, toastNotAsked, toastNotListed, toastNotKnown, toastInvalid:
 		return q.Status.Terminal()
-	case toastUnavailable, toastWrongCard, toastWrongChat, toastUnknown, toastForged:
+	case toastUnavailable, toastWrongCard, toastWrongChat, toastUnknown, toastForged,
+		toastStopped, toastEnded, toastMayNotStop, toastNoTicket: // of no question
 		return false
 	}
 	return false
@@ -136,14 +143,14 @@ func refusalOf(reason string) toastKind {
 	return toastNotYou
 }
 
-func (h *Handler) render(kind toastKind, shown *approvals.Question) callbackReply {
+func (h *Handler) render(kind toastKind, card json.RawMessage) callbackReply {
 	zh, en := chinese().toast[kind], english().toast[kind]
 	out := callbackReply{Toast: toast{Type: kind.style(), Content: zh, I18n: map[string]string{"zh_cn": zh, "en_us": en}}}
 	if h.bot.cfg.Language == "en" {
 		out.Toast.Content = en
 	}
-	if shown != nil {
-		out.Card = &cardBody{Type: "raw", Data: Card(h.bot.cfg, *shown, gate.Sender{})}
+	if card != nil {
+		out.Card = &cardBody{Type: "raw", Data: card}
 	}
 	return out
 }
@@ -151,13 +158,13 @@ func (h *Handler) render(kind toastKind, shown *approvals.Question) callbackRepl
 // style is the toast's type.
 func (k toastKind) style() string {
 	switch k {
-	case toastRecorded, toastPartly:
+	case toastRecorded, toastPartly, toastStopped:
 		return "success"
-	case toastAlready:
+	case toastAlready, toastEnded:
 		return "info"
-	case toastAnswered, toastTimedOut, toastCancelled, toastNotYou, toastFourEyes, toastNotAsked, toastNotListed, toastWrongCard, toastWrongChat, toastInvalid:
+	case toastAnswered, toastTimedOut, toastCancelled, toastNotYou, toastFourEyes, toastNotAsked, toastNotListed, toastWrongCard, toastWrongChat, toastInvalid, toastMayNotStop:
 		return "warning"
-	case toastUnavailable, toastNotKnown, toastUnknown, toastForged:
+	case toastUnavailable, toastNotKnown, toastUnknown, toastForged, toastNoTicket:
 		return "error"
 	}
 	return "error"

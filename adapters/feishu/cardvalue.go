@@ -10,15 +10,18 @@ import (
 	"strings"
 
 	"github.com/gatehouse-bot/gatehouse/approvals"
+	"github.com/gatehouse-bot/gatehouse/gate"
 )
 
 // value is what a card's button carries and brings back: opaque ids and a
 // signature, no authority (CA-6, facts C.9). Option is empty on the button that
 // submits a text.
 type value struct {
-	Question approvals.ID `json:"q"`
+	Question approvals.ID `json:"q,omitempty"`
 	Option   string       `json:"o,omitempty"`
-	MAC      string       `json:"s"`
+	// Ticket is set, and the others are not, on a Stop button (ST-2).
+	Ticket gate.TicketID `json:"t,omitempty"`
+	MAC    string        `json:"s"`
 }
 
 // sign makes a button's value. The key is derived from the Source's encrypt
@@ -27,8 +30,16 @@ func (c Config) sign(question approvals.ID, option string) value {
 	return value{Question: question, Option: option, MAC: c.mac(question, option)}
 }
 
+// signStop makes a Stop button's value. No question has an id like that.
+func (c Config) signStop(t gate.TicketID) value {
+	return value{Ticket: t, MAC: c.mac(approvals.ID("stop:"+t), "")}
+}
+
 // genuine verifies in constant time.
 func (c Config) genuine(v value) bool {
+	if v.Ticket != "" {
+		return v.Question == "" && v.Option == "" && hmac.Equal([]byte(v.MAC), []byte(c.signStop(v.Ticket).MAC))
+	}
 	return v.Question != "" && v.MAC != "" && hmac.Equal([]byte(v.MAC), []byte(c.mac(v.Question, v.Option)))
 }
 
@@ -54,7 +65,7 @@ func readValue(raw json.RawMessage) (v value, ok bool) {
 	if json.Unmarshal(raw, &s) == nil {
 		raw = json.RawMessage(s)
 	}
-	if json.Unmarshal(raw, &v) != nil || v.Question == "" || v.MAC == "" {
+	if json.Unmarshal(raw, &v) != nil || v.Question == "" && v.Ticket == "" || v.MAC == "" {
 		return value{}, false
 	}
 	return v, true

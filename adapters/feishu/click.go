@@ -38,6 +38,10 @@ func (s Setting) readClick(env envelope) Event {
 		ev.Reason = ReasonNoMessage
 		return ev
 	}
+	if v.Ticket != "" {
+		ev.Stop = s.stop(env, c, v)
+		return ev
+	}
 	option, ok := s.option(c, v)
 	if !ok {
 		ev.Reason = ReasonForged
@@ -57,13 +61,25 @@ func (s Setting) signedBy(c click) (value, bool) {
 	return s.Config.readName(string(c.Action.Name))
 }
 
-func (s Setting) answer(env envelope, c click, v value) approvals.AnswerRequest {
+// who clicked, as the platform's authenticated event names them (AD-12).
+func (c click) who(env envelope) gate.Sender {
 	who := gate.Sender{Kind: gate.Person, ID: string(c.Operator.OpenID), Aliases: c.Operator.aliases()}
 	if c.Operator.TenantKey != "" && c.Operator.TenantKey != env.Header.TenantKey {
 		who.Tenant = string(c.Operator.TenantKey)
 	}
+	return who
+}
+
+func (s Setting) stop(env envelope, c click, v value) gate.StopClick {
+	return gate.StopClick{
+		Ticket: v.Ticket, Source: s.Config.ID, Who: c.who(env),
+		Chat: string(c.Context.OpenChatID), Message: string(c.Context.OpenMessageID),
+	}
+}
+
+func (s Setting) answer(env envelope, c click, v value) approvals.AnswerRequest {
 	return approvals.AnswerRequest{
-		ID: v.Question, OptionID: v.Option, Text: c.text(), Via: approvals.ViaCard, Source: s.Config.ID, Who: who,
+		ID: v.Question, OptionID: v.Option, Text: c.text(), Via: approvals.ViaCard, Source: s.Config.ID, Who: c.who(env),
 		Message: &approvals.Message{Source: s.Config.ID, Chat: string(c.Context.OpenChatID), Message: string(c.Context.OpenMessageID)},
 	}
 }

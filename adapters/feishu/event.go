@@ -110,6 +110,8 @@ type Event struct {
 	Challenge string
 	Arrival   gate.Arrival
 	Click     approvals.AnswerRequest
+	// Stop is set instead where the click was on a Stop button (ST-2).
+	Stop gate.StopClick
 }
 
 func refused(r Reason) Event { return Event{Outcome: Refused, Reason: r} }

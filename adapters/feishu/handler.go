@@ -58,6 +58,9 @@ type Handler struct {
 
 	// Source is asked at every request what is received now.
 	Source func() gate.Source
+	// Stop decides a click on a Stop button (ST-2); nil: nothing can be stopped
+	// so.
+	Stop func(context.Context, gate.StopClick) (gate.StopAnswer, error)
 	// Count counts what was refused or ignored, by reason. Optional.
 	Count func(Reason)
 	// Now is the clock. Optional.

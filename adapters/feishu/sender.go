@@ -53,6 +53,8 @@ func (s *Sender) send(ctx context.Context, out gate.Outgoing) (gate.Sent, error)
 		return s.card(ctx, out)
 	case gate.OutCardUpdate:
 		return s.update(ctx, out)
+	case gate.OutStatus:
+		return s.status(ctx, out)
 	case gate.OutReact:
 		return s.react(ctx, out)
 	}
@@ -76,7 +78,11 @@ func (s *Sender) reply(ctx context.Context, out gate.Outgoing) (gate.Sent, error
 		if i > 0 {
 			mention = gate.Sender{}
 		}
-		sent, err := s.post(ctx, targetOf(out), partUUID(out.ID, i), replyForms(part, wordsOf(s.bot.cfg.Language).anchorGone, mention))
+		forms := replyForms(part, wordsOf(s.bot.cfg.Language).anchorGone, mention)
+		if out.Stop && len(parts) == 1 {
+			forms = append([]form{{kind: "interactive", content: string(noticeCard(s.bot.cfg, out))}}, forms...)
+		}
+		sent, err := s.post(ctx, targetOf(out), partUUID(out.ID, i), forms)
 		if err != nil {
 			return first, fmt.Errorf("send part %d of %d: %w", i+1, len(parts), err)
 		}

@@ -23,6 +23,8 @@ type words struct {
 	anchorGone                                        string
 	pending                                           string
 
+	stop, stopSure, stoppedBy string
+
 	toast map[toastKind]string
 }
 
@@ -47,6 +49,10 @@ const (
 	toastUnknown
 	toastInvalid
 	toastForged
+	toastStopped
+	toastEnded
+	toastMayNotStop
+	toastNoTicket
 )
 
 func wordsOf(language string) words {
@@ -83,6 +89,7 @@ func chinese() words {
 		replyCommand: "请回复命令来回答：", approveOrReject: "/approve %[1]s 或 /reject %[1]s", answerCommand: "/answer %s 你的回答",
 		anchorGone: "（原消息已不在，改发在这里）",
 		pending:    "待处理",
+		stop:       "停止", stopSure: "停止后这个任务不再继续，也不会被新消息恢复。", stoppedBy: "停止人",
 		toast: map[toastKind]string{
 			toastUnavailable: "暂时无法记录，请稍后再点一次", toastRecorded: "已记录", toastAlready: "之前已记录同样的回答",
 			toastAnswered: "已经有人回答过了", toastTimedOut: "已过截止时间，这次点击不算数", toastCancelled: "这个问题已取消",
@@ -90,6 +97,7 @@ func chinese() words {
 			toastNotAsked: "这个问题请指定的人回答", toastNotListed: "你目前不在名单中，不能批准", toastNotKnown: "暂时无法核对名单，请稍后再点一次",
 			toastWrongCard: "这张卡片不是原来的那张，请在原卡片上操作", toastWrongChat: "原卡片在另一个会话里，请在那里操作", toastUnknown: "找不到这个问题",
 			toastInvalid: "这个回答无效，请选择一个选项或填写内容", toastForged: "无法识别的卡片按钮",
+			toastStopped: "已停止", toastEnded: "这个任务已经结束", toastMayNotStop: "只有请求人和审批人可以停止", toastNoTicket: "找不到这个任务",
 		},
 	}
 }
@@ -113,6 +121,7 @@ func english() words {
 		replyCommand: "Answer by replying with a command:", approveOrReject: "/approve %[1]s or /reject %[1]s", answerCommand: "/answer %s your answer",
 		anchorGone: "(The original message is gone, so this is said here.)",
 		pending:    "Open",
+		stop:       "Stop", stopSure: "Stopped work does not go on, and no new message resumes it.", stoppedBy: "Stopped by",
 		toast: map[toastKind]string{
 			toastUnavailable: "Cannot be recorded right now, please try again", toastRecorded: "Recorded", toastAlready: "The same answer was recorded before",
 			toastAnswered: "Somebody has already answered", toastTimedOut: "Too late: this click does not count", toastCancelled: "This question was cancelled",
@@ -120,6 +129,7 @@ func english() words {
 			toastNotAsked: "This question asks others", toastNotListed: "You are not listed today and may not approve", toastNotKnown: "The list cannot be read right now, please try again",
 			toastWrongCard: "This is not the original card, please use that one", toastWrongChat: "The original card is in another chat, please use that one", toastUnknown: "This question does not exist",
 			toastInvalid: "Not a valid answer: choose an option or write something", toastForged: "This card's button is not ours",
+			toastStopped: "Stopped", toastEnded: "This task has ended already", toastMayNotStop: "Only the requester and the approvers may stop it", toastNoTicket: "This task does not exist",
 		},
 	}
 }

@@ -55,6 +55,8 @@ func (s *Sender) send(ctx context.Context, out gate.Outgoing) (gate.Sent, error)
 		return s.reply(ctx, out)
 	case gate.OutReact:
 		return s.react(ctx, out)
+	case gate.OutStatus: // no message of ours offers a button here
+		return gate.Sent{}, dropped("comments are not brought up to date")
 	case gate.OutCard, gate.OutCardUpdate:
 		return gate.Sent{}, dropped(ReasonNoQuestions)
 	}

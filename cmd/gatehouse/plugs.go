@@ -63,6 +63,9 @@ func (g *gateway) plugFeishu(s *config.Source, src *gate.Source) (plug, error) {
 	}
 	handler := feishu.NewHandler(bot, func() gate.Source { return *src }, intake{g}, g.broker, g.log)
 	handler.Count = func(r feishu.Reason) { g.count.ignored.WithLabelValues(string(s.ID), string(r)).Inc() }
+	handler.Stop = func(ctx context.Context, c gate.StopClick) (gate.StopAnswer, error) {
+		return g.service.StopByClick(ctx, c)
+	}
 	return plug{
 		webhook: handler, sender: feishu.NewSender(bot, g.broker, g.log),
 		rereader: feishu.NewRereader(bot, func() gate.Source { return *src }),

@@ -47,6 +47,7 @@ func newTicket(id gate.TicketID) orchestrator.Ticket {
 	return orchestrator.Ticket{
 		ID: id, Title: "Fix it", Executor: "default", State: orchestrator.TicketActive,
 		Mandate:   gate.Mandate{State: gate.MandateActive, Source: "feishu", Strength: gate.Explicit},
+		Notice:    &orchestrator.Notice{Chat: "oc_1", Message: "om_" + string(id), Edits: 2},
 		CreatedAt: start, ActiveAt: start,
 	}
 }
@@ -69,6 +70,7 @@ func newDecision(id orchestrator.DecisionID, thread gate.ThreadID, at time.Time)
 func row(id, lane string) gate.Outgoing {
 	return gate.Outgoing{
 		ID: id, Kind: gate.OutReply, Lane: lane, Source: "feishu", Text: "done " + id, CreatedAt: start,
+		Progress: "half", Stop: true,
 		Mention: gate.Sender{Kind: gate.Person, ID: "ou_1"},
 	}
 }
