@@ -33,14 +33,11 @@ type Revalidation struct {
 // not listed, and where both agree, that is it. A Source that is switched off
 // makes it wait whatever the Policy says, since nothing can be resumed there
 // now.
-//
-// The repositories of a GitHub Source are not in src: whoever knows them asks
-// about a repository that left the configuration (RV-1).
 func Revalidate(m *Mandate, src *Source, p *Policy, l Lists) Revalidation {
 	switch {
 	case m == nil || !m.authorises():
 		return fails("RE-4", ReasonMandateGone)
-	case !src.Listens(m.Scope):
+	case !src.ListensTo(m.Scope, m.Place):
 		return fails("RV-1", ReasonNotListening)
 	case !src.Enabled:
 		return waits("RV-1", ReasonSourceOff)

@@ -60,8 +60,16 @@ func asCI(r *resume) {
 	unlisted(r)
 	r.m.Sender, r.m.Scope = gate.Sender{Kind: gate.NoSender}, "ci"
 }
-func fewer(r *resume)      { r.src.Scopes["issues"] = mentions }
-func deaf(r *resume)       { delete(r.src.Scopes, "issues") }
+func fewer(r *resume) { r.src.Scopes["issues"] = mentions }
+func deaf(r *resume)  { delete(r.src.Scopes, "issues") }
+func inRepo(configured ...string) func(r *resume) {
+	return func(r *resume) { r.m.Place.Chat, r.src.Repos = "Acme/shop", configured }
+}
+func inChat(was, is gate.Scope) func(r *resume) {
+	return func(r *resume) {
+		r.m.Scope, r.m.Place.Chat, r.src.Scopes = was, "oc_1", map[gate.Scope]gate.Receive{is: mentions}
+	}
+}
 func listedOnly(r *resume) { setExecutors(r, gate.Executors{Listed: []string{"default"}}) }
 
 func setExecutors(r *resume, e gate.Executors) {
@@ -86,6 +94,12 @@ var resumes = []struct {
 	{"RE-4 a mandate without strength fails", byRemark, "---", changes{func(r *resume) { r.m.Strength = gate.None }}, "fails RE-4"},
 
 	{"RV-1 a scope that is off fails", "allow_list", "---", changes{deaf}, "fails RV-1"},
+	{"RV-1 a repository that is configured stands", "allow_list", "---", changes{inRepo("acme/*")}, "stands RV-7"},
+	{"RV-1 a repository that was removed fails", "allow_list", "---", changes{inRepo("acme/other", "umbrella/*")}, "fails RV-1"},
+	{"RV-1 it fails also while switched off", "allow_list", "---", changes{inRepo("acme/other"), offNow}, "fails RV-1"},
+	{"RV-1 a chat that lost its line is one of the others", "allow_list", "---", changes{inChat("chat:oc_1", "other_chats")}, "stands RV-7"},
+	{"RV-1 and fails where those are off", "allow_list", "---", changes{inChat("chat:oc_1", "chat:oc_2")}, "fails RV-1"},
+	{"RV-1 a chat that got a line goes by that", "allow_list", "---", changes{inChat("other_chats", "chat:oc_1")}, "stands RV-7"},
 	{"RV-1 it need not receive every message", "follow_up", "---", changes{fewer}, "stands RV-2"},
 	{"RV-1 a source that is switched off waits", "allow_list", "---", changes{offNow}, "waits RV-1"},
 	{"RV-1 it waits whatever the policy says", "allow_list", "---", changes{offNow, unlisted}, "waits RV-1"},

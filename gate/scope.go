@@ -1,6 +1,10 @@
 package gate
 
-import "strings"
+import (
+	"path"
+	"slices"
+	"strings"
+)
 
 // Scope is where in a Source a message was received, in the words of the
 // configuration: "chat:oc_…", "other_chats", "direct", "issues", "pulls",
@@ -87,6 +91,9 @@ type Source struct {
 	Enabled  bool
 	// Scopes says what is received where; a scope that is missing is off.
 	Scopes map[Scope]Receive
+	// Repos are the patterns of owner/repo that a GitHub Source is configured
+	// for, where * stands for any part of a word; none: it does not matter.
+	Repos []string
 	// ListedFollowUps: only a listed person's follow-up is owned by the
 	// Ticket (follow_ups: listed, SU-2).
 	ListedFollowUps bool
@@ -97,5 +104,32 @@ type Source struct {
 func (s *Source) Receives(scope Scope) Receive { return s.Scopes[scope] }
 
 // Listens reports whether the Source is configured to listen to the scope at
-// all, whatever it receives of it (RV-1).
+// all, whatever it receives of it.
 func (s *Source) Listens(scope Scope) bool { return s != nil && s.Scopes[scope] != ReceiveOff }
+
+// ListensTo reports whether the Source is, by today's configuration, to listen
+// to a place where something was received in that scope (RV-1, OUT-3): its chat
+// may have got a line of its own since, or lost it, and its repository may have
+// been removed.
+func (s *Source) ListensTo(scope Scope, p Place) bool {
+	if s == nil {
+		return false
+	}
+	own := ChatScope(p.Chat)
+	_, named := s.Scopes[own]
+	switch {
+	case scope == OtherChats && named:
+		scope = own
+	case scope == own && !named:
+		scope = OtherChats
+	}
+	return s.Listens(scope) && s.takes(p.Chat)
+}
+
+// takes reports whether a repository is one of those that are configured.
+func (s *Source) takes(repo string) bool {
+	return len(s.Repos) == 0 || slices.ContainsFunc(s.Repos, func(pattern string) bool {
+		ok, err := path.Match(strings.ToLower(pattern), strings.ToLower(repo))
+		return ok && err == nil
+	})
+}

@@ -104,7 +104,7 @@ func SendToEval(s State, id gate.TriggerID, by string, f Facts) (Changes, error)
 	}
 	for _, owner := range m.Owners {
 		if t := w.tickets[owner]; t != nil {
-			t.Held = slices.DeleteFunc(t.Held, func(h Held) bool { return h.Trigger == id })
+			t.forget(id)
 			t.Waiting = drop(t.Waiting, id)
 		}
 	}

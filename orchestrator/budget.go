@@ -151,6 +151,7 @@ func tomorrow(now time.Time) time.Time { return midnight(now).Add(24 * time.Hour
 // stop by that person. Else the Ticket stays blocked until tomorrow.
 func (w *work) budgetAnswered(t *Ticket, q approvals.Question) {
 	if a := q.Answer; a != nil && a.OptionID == BudgetStop {
+		w.sayStop(t)
 		w.endByPerson(t, EndManualStop, cmp.Or(a.By.Name, a.By.ID), "")
 		return
 	}

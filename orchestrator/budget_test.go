@@ -18,6 +18,22 @@ func choice(key string) *approvals.Request {
 	}
 }
 
+func TestABudgetIsAskedForAnew(t *testing.T) {
+	t.Parallel()
+	t.Run("work that ended while it was over its budget, and is resumed, asks anew (EX-5, RE-1)", func(t *testing.T) {
+		t.Parallel()
+		d := newDesk(t)
+		d.f.Settings.Executors = map[string]orchestrator.Bounds{"default": {Budget: orchestrator.Budget{Turns: 1}}}
+		d.play("say m1 A lin@; eval A; accept m1; turn t1; idle t1; say m2 A lin; turn t1")
+		first := d.s.Tickets["t1"].Spent.Ask
+		d.play("report t1 done; say m3 A lin; turn t1")
+		tk := d.s.Tickets["t1"]
+		if again := tk.Spent.Ask; !tk.Active() || first == "" || again == "" || again == first {
+			t.Errorf("ticket is %s, asked %q and then %q; want it to ask twice", tk.State, first, again)
+		}
+	})
+}
+
 // answer gives the only open question of a Ticket an operator's answer.
 func (h *house) answer(id gate.TicketID, option string) {
 	h.t.Helper()

@@ -201,7 +201,7 @@ var tales = []tale{
 			m.until("it is stopped", func() bool { return m.next().stopped() })
 			m.ended()
 		},
-		said:  []string{"react received", "reply Accepted `%[1]s`: 1.4.2", "card", "card_update"},
+		said:  []string{"react received", "reply Accepted `%[1]s`: 1.4.2", "card", "card_update", "reply Stopped `%[1]s`: 1.4.2"},
 		check: once(1, 1, orchestrator.EndManualStop, gate.MandateWithdrawn),
 	},
 	{

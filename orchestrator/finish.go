@@ -20,7 +20,7 @@ func (w *work) end(t *Ticket, reason EndReason, by string, except gate.TriggerID
 	}
 	t.State, t.End = TicketEnded, &End{Reason: reason, By: by, At: w.Now}
 	t.Turn, t.Upto, t.Held, t.Former, t.ActiveAt, t.Past = false, 0, nil, nil, w.Now, t.Seq
-	t.Acked, t.Lost, t.WaitsSince, t.Muted = nil, nil, time.Time{}, false
+	t.Acked, t.Lost, t.WaitsSince, t.Muted, t.Spent.Ask = nil, nil, time.Time{}, false, ""
 	w.c.Cancel = append(w.c.Cancel, approvals.Due{Kind: DueTurn, Key: string(t.ID)})
 	w.cancelQuestions(t, "ticket ended", func(*approvals.Question) bool { return true })
 	w.release(t, left, except)
@@ -56,9 +56,18 @@ func StopByCommand(s State, id gate.TicketID, by string, f Facts) (Changes, erro
 		return Changes{}, ErrNotFound
 	}
 	if !t.End.ByPerson() {
+		w.sayStop(t)
 		w.endByPerson(t, EndManualStop, by, "")
 	}
 	return w.done(), nil
+}
+
+// sayStop confirms a stop where the work was asked for (OUT-6). One of work that
+// had ended already only keeps it from being resumed, and is said by who did it.
+func (w *work) sayStop(t *Ticket) {
+	if t.Active() {
+		w.say(t.home(), t.ID, w.text(sayStopped, t.Short(), t.Title), intent("stopped", string(t.ID)))
+	}
 }
 
 // kept leaves out the messages that left the Ticket when it ended: they are the

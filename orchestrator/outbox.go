@@ -20,11 +20,16 @@ type Sender interface {
 type Outbox struct {
 	Service *Service
 	Senders map[gate.SourceID]Sender
-	// Keep is how long a row is tried before it is dropped with its reason.
+	// Keep is how old a row gets before it is dropped with its reason. One that
+	// was held up that long, since its Source was off or no gateway ran, is tried
+	// leastTries times all the same (OUT-1, OUT-3).
 	Keep time.Duration
 }
 
-const outboxBatch = 16
+const (
+	outboxBatch = 16
+	leastTries  = 5
+)
 
 // Handle sends the rows of one lane in their order until it is empty or a row
 // has to wait. Other lanes go on meanwhile.
@@ -84,7 +89,7 @@ func (s *Service) unsaid(ctx context.Context, src *gate.Source, id gate.ThreadID
 	if err != nil {
 		return "", fmt.Errorf("load thread %s: %w", id, err)
 	}
-	if th := st.Threads[id]; th.Scope != "" && !src.Listens(th.Scope) {
+	if th := st.Threads[id]; th.Scope != "" && !src.ListensTo(th.Scope, th.Place) {
 		return "its source does not listen there any more", nil
 	}
 	return st.lost(id), nil
@@ -170,7 +175,7 @@ func (o *Outbox) failed(ctx context.Context, c Claim, row gate.Outgoing, cause e
 			return false, o.dropped(ctx, c, row, reason)
 		}
 	}
-	if s.Now().Sub(row.CreatedAt) > o.Keep {
+	if s.Now().Sub(row.CreatedAt) > o.Keep && row.Attempts >= leastTries {
 		return false, o.dropped(ctx, c, row, "tried for too long: "+reason)
 	}
 	row.Attempts++

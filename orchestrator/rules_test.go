@@ -182,6 +182,8 @@ func TestStopRules(t *testing.T) {
 		{"stop on an owned message, by route (ST-1, RO-7)", t1 + "say m2 A lin stop; stop m2 t1", "res=ok:t1 t1=ended:stopped t1.by=lin decs=m1:accepted:t1,m2:stopped:t1 m2.decided=stop:t1"},
 		{"a stop is confirmed (OUT-6)", t1 + "say m2 A lin stop; stop m2 t1", "last=A:Stopped"},
 		{"stop as a command (ST-2)", t1 + "halt t1", "t1=ended:manual_stop"},
+		{"and is confirmed where the work was asked for (ST-2, OUT-6)", t1 + "halt t1", "last=A:Stopped"},
+		{"of work that had ended it is nothing to say (ST-2)", t1 + "report t1 done; halt t1", "t1=ended:manual_stop last="},
 		{"twice changes nothing (ST-2)", t1 + "halt t1; halt t1", "changes=false"},
 		{"of a Ticket that is not there (ST-2)", "halt t9", "did=no_such_record"},
 		{"it gets nothing more (ST-3)", t1 + "halt t1; say m2 A lin@; say m3 A lin", "t1.in=message:m1 m2=queued m3=waiting/m2"},
@@ -342,6 +344,7 @@ func TestExecutorRules(t *testing.T) {
 		{"once where that is the same (OUT-2)", own + "report t1 done text=ready", "last=A:ready"},
 		{"progress goes to the Mandate's Thread only (OUT-2)", away + "report t1 progress text=half", "last=A:half"},
 		{"not to a Thread whose message was handed back (OUT-2)", away + "back t1 m2; report t1 done text=ready", "last=A:ready"},
+		{"nor to one whose message a person sent to Eval (OUT-2, PA-1)", away + "toeval m2; report t1 done text=ready", "last=A:ready"},
 		{"nor where nothing is held any more (OUT-2)", t1 + "turn t1; ack t1 m1; say m2 A lin; back t1 m2; report t1 done text=ready", "last=A:ready"},
 		{"a report without a text says nothing (OUT-2)", own + "report t1 done", "last="},
 

@@ -488,6 +488,42 @@ func TestOutbox(t *testing.T) {
 			}
 		})
 	})
+	t.Run("what is to be said in a repository that is not configured any more is dropped (OUT-3)", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			h := newHouse(t)
+			h.svc.Sources["feishu"].Repos = []string{"acme/*"}
+			h.run()
+			h.say(words{from: listed, text: "one", mention: true})
+			h.settle()
+			h.want()
+			if d, err := h.store.Depths(t.Context()); err != nil || d.Outbox != 0 {
+				t.Errorf("the outbox holds %d rows, %v; want none", d.Outbox, err)
+			}
+		})
+	})
+	t.Run("a row that was held up for long is not dropped at its next failure (OUT-1, OUT-3)", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			h := newHouse(t)
+			waits := []time.Duration{3 * time.Hour, 0}
+			h.out.fail = func(gate.Outgoing) error {
+				if len(waits) == 0 {
+					return nil
+				}
+				after := waits[0]
+				waits = waits[1:]
+				return &gate.SendError{Class: gate.SendRetry, After: after, Reason: "rate limited"}
+			}
+			h.run()
+			h.say(words{from: listed, text: "one", mention: true})
+			time.Sleep(3*time.Hour + 5*time.Minute)
+			synctest.Wait()
+			if got := h.out.lines(); len(got) != 3 {
+				t.Errorf("said %q, want receipt, acceptance and result", got)
+			}
+		})
+	})
 	t.Run("a row that is tried for too long is dropped with its reason (OUT-3)", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {

@@ -65,7 +65,7 @@ func (w *work) stopNamed(m *Message, t *Ticket) {
 		w.answered(m, w.text(sayStoppedElsewhere, t.Short()))
 	}
 	if m.Thread != t.Mandate.Thread {
-		w.say(t.home(), t.ID, said, intent("stopped", string(t.ID)))
+		w.sayStop(t)
 	}
 	w.endByPerson(t, EndManualStop, cmp.Or(m.Sender.Name, m.Sender.ID)+" by "+StopTicket, m.ID)
 }

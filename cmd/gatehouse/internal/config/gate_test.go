@@ -31,6 +31,7 @@ func TestSourceOfTheGate(t *testing.T) {
 		},
 		"github-main": {
 			ID: "github-main", Platform: gate.GitHub, ListedFollowUps: true, Refusal: gate.RefuseSilently,
+			Repos: []string{"acme/*", "octo/site"},
 			Scopes: map[gate.Scope]gate.Receive{
 				gate.Issues: gate.ReceiveAll, gate.Pulls: gate.ReceiveMentions, gate.Comments: gate.ReceiveOff, gate.CI: gate.ReceiveAll,
 			},

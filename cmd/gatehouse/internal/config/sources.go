@@ -35,7 +35,7 @@ func (s *Source) Gate() *gate.Source {
 	}
 	switch g.Platform {
 	case gate.GitHub:
-		g.Scopes = s.GitHub.Receive.scopes()
+		g.Scopes, g.Repos = s.GitHub.Receive.scopes(), s.GitHub.Receive.Repos
 	case gate.Feishu:
 		g.Scopes = s.Feishu.Receive.scopes()
 	}
