@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
@@ -364,6 +365,37 @@ func TestALongPollForAnAnswer(t *testing.T) {
 		go func() { time.Sleep(time.Second); close(o.drain) }()
 		_, said = a.say("GET", path+"/"+slow.ID+"?wait=60s", "")
 		want(t, "a gateway that drains holds nobody up", said, "200 open")
+	})
+}
+
+func TestAnAnswerOnAnotherReplica(t *testing.T) {
+	t.Parallel()
+	inOffice(t, func(t *testing.T, o *office) {
+		a, id := working(t, o)
+		q, _ := a.post(id+"/decisions", pick)
+		one := id + "/decisions/" + q.ID
+		got := make(chan string)
+		go func() {
+			_, said := a.say("GET", one+"?wait=60s", "")
+			got <- said
+		}()
+		time.Sleep(10*time.Second + 300*time.Millisecond)
+		other := approvals.NewBroker(approvals.BrokerConfig{Workspace: "default", Store: o.mem, Directory: &orchestrator.Lists{States: o.mem}})
+		_, err := other.Answer(t.Context(), approvals.AnswerRequest{ID: approvals.ID(q.ID), OptionID: "a", Via: approvals.ViaAPI, Operator: true})
+		want(t, "another replica takes the answer", err, nil)
+		began := time.Now()
+		want(t, "who waits here is given it (DE-10)", <-got, "200 answered")
+		want(t, "within a second (DE-10)", time.Since(began) <= time.Second, true)
+
+		// A gateway that starts anew has nothing but the store.
+		fresh := &office{t: t, mem: o.mem, h: held(t, api.New(api.Config{
+			Lists: o.mem, Records: o.mem, Desk: o.svc, Sessions: o.svc, Broker: other, Questions: o.mem, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+			Tokens: []api.Token{{Name: "agent", Secret: agent, Role: api.Executor, Executor: "default"}},
+		}))}
+		_, said := fresh.remote(agent).say("GET", one+"?wait=60s", "")
+		want(t, "after a restart the answer is there (DE-10)", said, "200 answered")
+		_, said = fresh.remote(agent).post(id+"/decisions", pick)
+		want(t, "also for who asks again under the key (DE-3, DE-10)", said, "200 answered")
 	})
 }
 
