@@ -202,3 +202,33 @@ func TestAReviewIsEnforcedWhereTheExecutorAsks(t *testing.T) {
 		h.history(q.ID, "opened presented approved answered presentation_updated")
 	})
 }
+
+// TestBuiltinNamesAnExecutor: an explicit request gets the default executor
+// where the Policy gives it that one, else the first of its list (DR-1, RO-2b).
+func TestBuiltinNamesAnExecutor(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		rule   string
+		listed bool
+		lists  gate.Executors
+		want   string
+	}{
+		{"by default the default one (RO-2b)", true, gate.Executors{}, "default"},
+		{"the default one where it is among others (RO-2b)", true, gate.Executors{Listed: []string{"coder", "default"}}, "default"},
+		{"else the first (RO-2b)", true, gate.Executors{Listed: []string{"coder", "writer"}}, "coder"},
+		{"others by their own list (RO-2b)", false, gate.Executors{Listed: []string{"coder"}, Unlisted: []string{"helper"}}, "helper"},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			t.Parallel()
+			m := orchestrator.Message{Trigger: gate.Trigger{ID: "m1", Source: "fs", Text: "fix it", Sender: gate.Sender{Kind: gate.Person, ID: "ou_1"}}}
+			m.Admission.Strength = gate.Explicit
+			items, err := orchestrator.Builtin{}.Consider(t.Context(), orchestrator.Handout{
+				Policy:     &gate.Policy{Sources: map[gate.SourceID]gate.SourcePolicy{"fs": {Executors: c.lists}}},
+				Candidates: []orchestrator.Message{m}, Listed: map[gate.TriggerID]bool{"m1": c.listed},
+			})
+			if err != nil || len(items) != 1 || items[0].Action != orchestrator.ActAccept || items[0].Executor != c.want {
+				t.Errorf("Consider = %+v, %v; want an accept for %s", items, err, c.want)
+			}
+		})
+	}
+}
