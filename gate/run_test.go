@@ -6,6 +6,13 @@ import (
 	"github.com/gatehouse-bot/gatehouse/gate"
 )
 
+func TestDeliveryKey(t *testing.T) {
+	t.Parallel()
+	if a, b := gate.DeliveryKey("gh", "1"), gate.MessageKey("gh", "1"); a != "gh:delivery:1" || a == b {
+		t.Errorf("TR-1: keys %q and %q; want them apart", a, b)
+	}
+}
+
 func TestSuperseded(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -171,6 +171,12 @@ type Arrival struct {
 	Raw []byte
 }
 
+// DeliveryKey is the dedupe key of a platform's delivery, which is the same
+// however often it is made (TR-1).
+func DeliveryKey(source SourceID, guid string) string {
+	return string(source) + ":delivery:" + guid
+}
+
 // MessageKey is the dedupe key of a platform message: an arrival carries it,
 // and the outbox claims it for what the gateway sends, so that an echo of it
 // is a duplicate (TR-1, TR-3).

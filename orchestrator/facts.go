@@ -56,8 +56,9 @@ type Settings struct {
 	LateAfter time.Duration
 	// DedupeLife: what is older counts as a duplicate (TR-6).
 	DedupeLife time.Duration
-	// CISweep is how often red branches are looked at; 0: every 5 min (GH-3).
-	CISweep time.Duration
+	// Redeliver is how often Sources are searched for missed deliveries, and red
+	// branches are looked at; 0: every 5 min (GH-8, GH-3).
+	Redeliver time.Duration
 	// Rooms are where questions are asked whose own conversation cannot be
 	// reached (EN-5, CA-1); the zero value: nowhere.
 	Rooms approvals.Rooms

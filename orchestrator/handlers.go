@@ -155,6 +155,7 @@ func (s *Service) Handlers() map[approvals.DueKind]Handler {
 		DueEvalDeadline:       s.HandleEvalDeadline,
 		DueReread:             s.HandleReread,
 		DueReach:              s.HandleReach,
+		DueMissed:             s.HandleMissed,
 		DueWitness:            s.HandleWitness,
 		DueIncidents:          s.HandleIncidents,
 		approvals.DueDeadline: s.HandleDeadline,

@@ -116,7 +116,7 @@ func (w *work) red(in *Incident, m *Message) string {
 	in.Run = *m.Run
 	if !in.open(w.Now) {
 		in.Opened, in.Triggers = w.Now, []gate.TriggerID{m.ID}
-		w.c.Due = append(w.c.Due, approvals.Due{Kind: DueIncidents, Key: string(m.Thread), At: w.Now.Add(w.Settings.ciSweep())})
+		w.c.Due = append(w.c.Due, approvals.Due{Kind: DueIncidents, Key: string(m.Thread), At: w.Now.Add(w.Settings.missedEvery())})
 		w.log("incident.opened", "", map[string]any{"thread": m.Thread, "workflow": m.Run.Workflow})
 		return ""
 	}
@@ -201,15 +201,7 @@ func (w *work) swept(th *Thread, found []gate.Run) {
 // sweepAt is when to look at an incident again: a closed one is then forgotten.
 func (w *work) sweepAt(in *Incident) time.Time {
 	if in.open(w.Now) {
-		return w.Now.Add(w.Settings.ciSweep())
+		return w.Now.Add(w.Settings.missedEvery())
 	}
 	return in.Run.Began.Add(incidentLife + time.Second)
-}
-
-// ciSweep is how often the incidents of a branch are looked at.
-func (s *Settings) ciSweep() time.Duration {
-	if s.CISweep > 0 {
-		return s.CISweep
-	}
-	return 5 * time.Minute
 }

@@ -96,7 +96,7 @@ func TestSweepsAgain(t *testing.T) {
 		})
 	}
 	d := newDesk(t)
-	d.f.Settings.CISweep = time.Hour
+	d.f.Settings.Redeliver = time.Hour
 	d.play("mode auto; red m1 A; swept A w=none")
 	if got := d.c.Next.Sub(d.f.Now); got != time.Hour {
 		t.Errorf("GH-3: looks again in %s; want what redeliver.interval says", got)

@@ -40,6 +40,8 @@ type ServiceConfig struct {
 	Contexts map[gate.SourceID]Context
 	// Rereaders read edited messages back, by Source (TR-4). Optional.
 	Rereaders map[gate.SourceID]Rereader
+	// Redeliverers search for what was missed, by Source (GH-8).
+	Redeliverers map[gate.SourceID]Redeliverer
 	// Witnesses look at CI, by Source (GH-3). Without one what CI tells is taken
 	// as it is.
 	Witnesses map[gate.SourceID]Witness

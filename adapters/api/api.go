@@ -52,6 +52,8 @@ type Config struct {
 	External bool
 	// Again is what operators do about Evals. Nil: 404.
 	Again Again
+	// Redeliverer searches for missed deliveries. Nil: 404.
+	Redeliverer Redeliverer
 	// Replayer takes recorded bodies in again. Nil: 404.
 	Replayer Replayer
 	// Status returns the health entries. The gateway is healthy when there
@@ -95,6 +97,7 @@ type api struct {
 	external    bool
 	judge       Again
 	replayer    Replayer
+	redeliverer Redeliverer
 	status      func(context.Context) []Entry
 	ready       func(context.Context) error
 	turnTimeout func(string) time.Duration
@@ -116,7 +119,7 @@ func New(c Config) http.Handler {
 		lists: c.Lists, records: c.Records, status: c.Status, ready: c.Ready, turnTimeout: c.TurnTimeout, metrics: c.Metrics,
 		policy: c.Policy, versions: c.Versions, pauser: c.Pauser, parsePolicy: c.ParsePolicy,
 		journal: c.Journal, streams: make(chan struct{}, maxStreams), desk: c.Desk, wake: c.Wake, draining: c.Draining,
-		main: c.Main, external: c.External, judge: c.Again, replayer: c.Replayer,
+		main: c.Main, external: c.External, judge: c.Again, replayer: c.Replayer, redeliverer: c.Redeliverer,
 		table: newTable(routes()), tokens: newKeyring(c.Tokens), hosts: newHosts(c.Hosts), now: c.Now, log: c.Log,
 	}
 	if c.Sessions != nil && c.Questions != nil {

@@ -32,7 +32,7 @@ func policyWorld(t *testing.T) *world {
 			}},
 		})
 		c.Policy, c.Pauser, c.Versions, c.ParsePolicy = svc, svc, mem, parseJSON
-		c.Replayer = replayer{}
+		c.Replayer, c.Redeliverer = replayer{}, redeliverer{}
 	})
 	if _, err := svc.ApplyFile(t.Context(), running()); err != nil {
 		t.Fatal(err)

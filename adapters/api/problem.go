@@ -17,6 +17,7 @@ var (
 	errWrongHost    = errors.New("wrong host")
 	errUnauthorized = errors.New("no token, or an unknown one")
 	errForbidden    = errors.New("role may not call this")
+	errPlatform     = errors.New("the platform failed")
 	errBadQuery     = errors.New("bad query")
 	errNotReady     = errors.New("not ready")
 	errPanic        = errors.New("panic")
@@ -72,6 +73,7 @@ var answers = []struct {
 	{errNoRoute, 404, "unknown_route", "There is no such call.", 0},
 	{errWrongMethod, 405, "method_not_allowed", "This call has no such method; the Allow header names those it has.", 0},
 	{errWrongHost, 421, "wrong_host", "This gateway does not answer to that Host.", 0},
+	{errPlatform, 502, "platform", "The platform refused, or did not answer; the log says how.", 0},
 	{errBadQuery, 400, "invalid", "A parameter of the query is not valid.", 0},
 	{errMedia, 415, "unsupported_media_type", "Send JSON, as application/json.", 0},
 	{errBadBody, 400, "invalid_json", "The body is not one well-formed JSON value of the right shape.", 0},

@@ -46,9 +46,10 @@ var matrix = []struct{ call, want string }{
 	{"POST /v1/policy/backtest", "404 404 404 403 401 401"},
 	{"POST /v1/pause", "404 403 403 403 401 401"},
 	{"POST /v1/resume", "404 403 403 403 401 401"},
-	{"POST /v1/sources/{id}/replay", "404 403 403 403 401 401"},   // nothing is plugged in here
-	{"POST /v1/triggers/{id}/to_eval", "409 403 403 403 401 401"}, // what started a Ticket is not taken from it
-	{"POST /v1/threads/{id}/evaluate", "409 403 403 403 401 401"}, // nothing was left undecided
+	{"POST /v1/sources/{id}/replay", "404 403 403 403 401 401"},    // nothing is plugged in here
+	{"POST /v1/sources/{id}/redeliver", "404 403 403 403 401 401"}, // nor here
+	{"POST /v1/triggers/{id}/to_eval", "409 403 403 403 401 401"},  // what started a Ticket is not taken from it
+	{"POST /v1/threads/{id}/evaluate", "409 403 403 403 401 401"},  // nothing was left undecided
 	{"POST /v1/threads/{id}/dismiss", "200 403 403 403 401 401"},
 	{"GET /v1/orchestrator/next", "204 403 204 403 401 401"},
 	{"GET /v1/orchestrator/tools", "200 200 200 403 401 401"},

@@ -65,6 +65,7 @@ func routes() []route {
 		{http.MethodPost, "/v1/pause", []Role{Operator}, false, (*api).pause},
 		{http.MethodPost, "/v1/resume", []Role{Operator}, false, (*api).resume},
 		{post, "/v1/sources/{id}/replay", operators, false, (*api).replay},
+		{post, "/v1/sources/{id}/redeliver", operators, false, (*api).redeliver},
 		{post, "/v1/triggers/{id}/to_eval", operators, false, (*api).sendToEval},
 		{post, "/v1/threads/{id}/evaluate", operators, false, (*api).evaluateThread},
 		{post, "/v1/threads/{id}/dismiss", operators, false, (*api).dismissThread},

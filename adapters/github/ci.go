@@ -151,7 +151,7 @@ func (c *call) tell(t told) Event {
 			IDs: gate.PlatformIDs{Delivery: c.GUID},
 		},
 		Keys: []string{
-			string(c.Config.ID) + ":delivery:" + c.GUID,
+			gate.DeliveryKey(c.Config.ID, c.GUID),
 			string(c.Config.ID) + ":" + strconv.FormatInt(c.Repository.ID, 10) + ":" + t.key,
 		},
 		Lane: string(thread),

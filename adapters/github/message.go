@@ -112,7 +112,7 @@ func (c *call) recalled(m message) Event {
 			IDs:        gate.PlatformIDs{Message: messageID(m.object, m.ID), Delivery: c.GUID},
 			OccurredAt: c.Now, ReceivedAt: c.Now,
 		},
-		Keys:   []string{string(c.Config.ID) + ":delivery:" + c.GUID, c.key(m, "deleted")},
+		Keys:   []string{gate.DeliveryKey(c.Config.ID, c.GUID), c.key(m, "deleted")},
 		Lane:   string(w.thread),
 		Change: gate.Change{Kind: gate.ChangeRecall},
 	}}
@@ -153,7 +153,7 @@ func (c *call) trigger(m message, who gate.Sender, a gate.Addressing, at time.Ti
 	if m.replyTo != 0 {
 		t.ReplyTo = messageID(m.object, m.replyTo)
 	}
-	keys = append([]string{string(c.Config.ID) + ":delivery:" + c.GUID}, keys...)
+	keys = append([]string{gate.DeliveryKey(c.Config.ID, c.GUID)}, keys...)
 	return Event{Outcome: Triggered, Thread: w.thread, Arrival: gate.Arrival{
 		Trigger: t, Keys: keys, Lane: string(w.thread), OnlyIfLive: !c.Source.Receives(m.scope).Takes(a), Raw: c.raw(),
 	}}

@@ -29,7 +29,7 @@ func (c *call) withReach(ev Event, n news) Event {
 				Workspace: c.Config.Workspace, Source: c.Config.ID, IDs: gate.PlatformIDs{Delivery: c.GUID},
 				OccurredAt: n.at.UTC(), ReceivedAt: c.Now,
 			},
-			Keys: []string{string(c.Config.ID) + ":delivery:" + c.GUID}, Lane: string(n.reach[0].Place),
+			Keys: []string{gate.DeliveryKey(c.Config.ID, c.GUID)}, Lane: string(n.reach[0].Place),
 			Change: gate.Change{Kind: gate.ChangeReach},
 		}
 	}

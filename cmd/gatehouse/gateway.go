@@ -121,8 +121,10 @@ func (g *gateway) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = g.service.ApplyFile(ctx, g.cfg.Policy)
-	return err
+	if _, err = g.service.ApplyFile(ctx, g.cfg.Policy); err != nil {
+		return err
+	}
+	return g.service.SearchMissed(ctx)
 }
 
 // sweepEvery is how often the store forgets what no lifetime can (RS-6).

@@ -73,7 +73,7 @@ func (h *health) entries(ctx context.Context) []api.Entry {
 		if !p.known() {
 			e.State, e.Message = api.Degraded, "the platform has not told yet who the bot is; messages cannot address it"
 		}
-		list = append(list, withLost(withLogins(e, h.g.logins, id), h.g.cfg.Source(id).Platform(), id, lost))
+		list = append(list, withLost(h.withGap(ctx, withLogins(e, h.g.logins, id), id), h.g.cfg.Source(id).Platform(), id, lost))
 	}
 	slices.SortFunc(list[2:], func(a, b api.Entry) int { return strings.Compare(a.Name, b.Name) })
 	return append(append(list, h.policy(ctx)), h.queues(ctx)...)
@@ -94,6 +94,19 @@ func withLogins(e api.Entry, logins *orchestrator.Logins, id gate.SourceID) api.
 		say = append(say, "logins of the lists that had no account when they were looked up; write the account's number instead: "+few(nobody))
 	}
 	e.Message = strings.Join(say, "; ")
+	return e
+}
+
+// withGap adds the latest gap of a Source (GH-8).
+func (h *health) withGap(ctx context.Context, e api.Entry, id gate.SourceID) api.Entry {
+	gaps, err := h.g.service.Gaps(ctx, id)
+	if err != nil || len(gaps) == 0 {
+		return e
+	}
+	if e.Message != "" {
+		e.Message += "; "
+	}
+	e.Message += gapLine(gaps[0])
 	return e
 }
 
@@ -245,7 +258,7 @@ func (g *gateway) adminHandler() http.Handler {
 		Lists: g.store, Records: g.store, Versions: g.store, Policy: g.service, Pauser: g.service, ParsePolicy: g.parsePolicy,
 		Journal: g.store.redis, Desk: g.service, Sessions: g.service, Broker: g.broker, Questions: g.store, Wake: g.store.Wake, Draining: g.health.drains,
 		Status: g.health.entries, Ready: g.health.ready,
-		Main: g.service, External: g.external(), Again: g.service, Replayer: g,
+		Main: g.service, External: g.external(), Again: g.service, Replayer: g, Redeliverer: g.service,
 		Tokens: tokens, Hosts: []string{g.cfg.Admin.Listen, g.cfg.PublicURL},
 		TurnTimeout: func(name string) time.Duration { return g.cfg.Executors[name].TurnTimeout },
 		Metrics:     g.count.handler(g.store, g.broker.WaitStats), Now: time.Now, Log: g.log,

@@ -29,15 +29,16 @@ type cli struct {
 	LogFormat string `enum:"text,json" default:"text" help:"Form of the log: ${enum}."`
 	LogLevel  string `enum:"debug,info,warn,error" default:"info" help:"Least level that is logged: ${enum}."`
 
-	Serve   serveCmd   `cmd:"" help:"Run the gateway."`
-	Demo    demoCmd    `cmd:"" help:"Play the main job on this machine: no configuration, no account, no Redis."`
-	Status  statusCmd  `cmd:"" help:"Ask the running gateway how it is."`
-	Policy  policyCmd  `cmd:"" help:"Explain, try out, print and change the policy."`
-	Pause   pauseCmd   `cmd:"" help:"Hold processing up."`
-	Resume  resumeCmd  `cmd:"" help:"Let processing go on."`
-	Replay  replayCmd  `cmd:"" help:"Say what the gateway would make of recorded bodies."`
-	Check   checkCmd   `cmd:"" help:"Check a configuration and say all that is wrong with it."`
-	Version versionCmd `cmd:"" help:"Print version, commit and Go version."`
+	Serve     serveCmd     `cmd:"" help:"Run the gateway."`
+	Demo      demoCmd      `cmd:"" help:"Play the main job on this machine: no configuration, no account, no Redis."`
+	Status    statusCmd    `cmd:"" help:"Ask the running gateway how it is."`
+	Policy    policyCmd    `cmd:"" help:"Explain, try out, print and change the policy."`
+	Pause     pauseCmd     `cmd:"" help:"Hold processing up."`
+	Resume    resumeCmd    `cmd:"" help:"Let processing go on."`
+	Replay    replayCmd    `cmd:"" help:"Say what the gateway would make of recorded bodies."`
+	Redeliver redeliverCmd `cmd:"" help:"Have GitHub make missed deliveries again."`
+	Check     checkCmd     `cmd:"" help:"Check a configuration and say all that is wrong with it."`
+	Version   versionCmd   `cmd:"" help:"Print version, commit and Go version."`
 }
 
 // app is what a command gets from the world around it.

@@ -24,6 +24,8 @@ type plug struct {
 	around orchestrator.Context
 	// witness looks at CI; nil where there is none.
 	witness orchestrator.Witness
+	// redeliverer searches for missed deliveries; nil where there is none.
+	redeliverer orchestrator.Redeliverer
 	// identify asks the platform who the bot is, and returns its name.
 	identify func(context.Context) (string, error)
 	// read makes an arrival of a recorded body, or says why it is none.
@@ -109,7 +111,7 @@ func (g *gateway) plugGitHub(s *config.Source, src *gate.Source) (plug, error) {
 	handler := github.NewHandler(bot, func() gate.Source { return *src }, intake{g}, g.log)
 	handler.Count = func(r github.Reason) { g.count.ignored.WithLabelValues(string(s.ID), string(r)).Inc() }
 	return plug{
-		webhook: handler, sender: github.NewSender(bot, g.log), around: github.NewSurrounder(bot), witness: github.NewWitness(bot),
+		webhook: handler, sender: github.NewSender(bot, g.log), around: github.NewSurrounder(bot), witness: github.NewWitness(bot), redeliverer: github.NewRedeliverer(handler),
 		read:  func(event string, body []byte) reading { return githubReading(handler.Read(event, body)) },
 		known: func() bool { return bot.ID() != 0 },
 		opened: func(ctx context.Context, url string) (orchestrator.Opened, bool, error) {

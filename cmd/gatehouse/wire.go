@@ -64,7 +64,7 @@ func wire(cfg *config.Config, store opened, log *slog.Logger, driver func(orches
 		Store: store, Asker: g.broker, Directory: lists, Links: links, Opener: g, Sources: sources,
 		Settings: orchestratorSettings(cfg), Now: time.Now, NewID: newID, Log: log,
 		Rereaders: map[gate.SourceID]orchestrator.Rereader{}, Contexts: map[gate.SourceID]orchestrator.Context{},
-		Witnesses: map[gate.SourceID]orchestrator.Witness{},
+		Witnesses: map[gate.SourceID]orchestrator.Witness{}, Redeliverers: map[gate.SourceID]orchestrator.Redeliverer{},
 	})
 	g.health = newHealth(g)
 
@@ -77,6 +77,9 @@ func wire(cfg *config.Config, store opened, log *slog.Logger, driver func(orches
 		}
 		g.plugs[s.ID], senders[s.ID] = p, countedSender{p.sender, count}
 		g.service.Contexts[s.ID] = p.around
+		if p.redeliverer != nil {
+			g.service.Redeliverers[s.ID] = p.redeliverer
+		}
 		if p.witness != nil {
 			g.service.Witnesses[s.ID] = p.witness
 		}
@@ -176,7 +179,7 @@ func orchestratorSettings(cfg *config.Config) orchestrator.Settings {
 		Workspace: cfg.Workspace, Language: string(cfg.Language),
 		StopWords: cfg.Orchestrator.StopWords, EvalTimeout: cfg.Orchestrator.EvalTimeout,
 		MaxRequeues: cfg.Orchestrator.MaxRequeues, DirectQuiet: cfg.DirectQuiet,
-		LateAfter: cfg.LateAfter, DedupeLife: cfg.Retention.Dedupe, KeepRefused: cfg.Retention.RefusedText,
+		Redeliver: cfg.Redeliver.Interval, LateAfter: cfg.LateAfter, DedupeLife: cfg.Retention.Dedupe, KeepRefused: cfg.Retention.RefusedText,
 		FourEyes: cfg.Approvals.FourEyes, TeamPrompt: cfg.Orchestrator.TeamPrompt, Instructions: instructions(cfg),
 		Follow: follows(cfg), Executors: bounds(cfg),
 		Rooms: rooms(cfg),

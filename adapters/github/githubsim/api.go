@@ -32,6 +32,8 @@ type apiReply struct {
 	next int
 	// last is the number of the last page, where there is a next.
 	last int
+	// cursor is where the next page begins, of lists that have no numbers.
+	cursor string
 	// location is where a redirect goes.
 	location string
 }
@@ -79,7 +81,7 @@ func (s *Sim) guarded(name string, c *apiCall, do func(*apiCall) apiReply) apiRe
 	if !s.signedIn(c) {
 		return bad(http.StatusUnauthorized, "Bad credentials")
 	}
-	asApp := name == "app" || name == "installations" || name == "installation" || name == "token"
+	asApp := c.path[0] == "app" && strings.Contains(name, "deliver") || name == "app" || name == "installations" || name == "installation" || name == "token"
 	switch {
 	case asApp != (c.auth == "jwt"):
 		return bad(http.StatusUnauthorized, "A JSON web token could not be decoded")
@@ -107,6 +109,14 @@ func (s *Sim) route(c *apiCall) (name string, do func(*apiCall) apiReply) {
 		return "installations", s.installations
 	case c.is("app/installations/*/access_tokens") && post:
 		return "token", s.token
+	case c.has("app/hook/deliveries", "repos/*/*/hooks/*/deliveries", "orgs/*/hooks/*/deliveries"):
+		return "deliveries", s.deliveries
+	case c.has("app/hook/deliveries/*", "repos/*/*/hooks/*/deliveries/*", "orgs/*/hooks/*/deliveries/*"):
+		return "delivery", s.getDelivery
+	case c.has("app/hook/deliveries/*/attempts", "repos/*/*/hooks/*/deliveries/*/attempts", "orgs/*/hooks/*/deliveries/*/attempts") && post:
+		return "redeliver", s.redeliver
+	case c.has("repos/*/*/hooks", "orgs/*/hooks"):
+		return "hooks", s.hooks
 	case c.is("user"):
 		return "me", s.me
 	case c.is("users/*"):
@@ -162,6 +172,16 @@ func (c *apiCall) is(pattern string) bool {
 	return true
 }
 
+// has: one of the patterns fits.
+func (c *apiCall) has(patterns ...string) bool {
+	for _, p := range patterns {
+		if c.is(p) {
+			return true
+		}
+	}
+	return false
+}
+
 // number is a segment as an id, or 0.
 func (c *apiCall) number(i int) int64 {
 	n, err := strconv.ParseInt(c.path[i], 10, 64)
@@ -177,6 +197,9 @@ func (s *Sim) headers(w http.ResponseWriter, r *http.Request, out apiReply) {
 	h.Set("X-RateLimit-Remaining", strconv.Itoa(rateLimit-1))
 	h.Set("X-RateLimit-Reset", strconv.FormatInt(s.Now().Add(time.Hour).Unix(), 10))
 	h.Set("X-RateLimit-Resource", "core")
+	if out.cursor != "" {
+		h.Set("Link", cursorLink(r, out.cursor))
+	}
 	if out.location != "" {
 		h.Set("Location", out.location)
 	}
@@ -192,6 +215,15 @@ func pageLink(r *http.Request, page int, rel string) string {
 	q.Set("page", strconv.Itoa(page))
 	u.RawQuery = q.Encode()
 	return "<" + u.String() + `>; rel="` + rel + `"`
+}
+
+func cursorLink(r *http.Request, cursor string) string {
+	u := *r.URL
+	u.Scheme, u.Host = "http", r.Host
+	q := u.Query()
+	q.Set("cursor", cursor)
+	u.RawQuery = q.Encode()
+	return "<" + u.String() + `>; rel="next"`
 }
 
 func answer(w http.ResponseWriter, status int, body any) {

@@ -23,8 +23,14 @@ type Answer struct {
 
 // Deliver signs a delivery and posts it as JSON.
 func (s *Sim) Deliver(ctx context.Context, hook string, d Delivery) (Answer, error) {
+	return s.send(ctx, hook, d, false)
+}
+
+func (s *Sim) send(ctx context.Context, hook string, d Delivery, again bool) (Answer, error) {
 	body, header := s.Sealed(d)
-	return s.Post(ctx, hook, body, header)
+	a, err := s.Post(ctx, hook, body, header)
+	s.attempted(d, hook, again, a, err)
+	return a, err
 }
 
 // DeliverForm posts it as a form, which is what a hook sends that was made

@@ -121,6 +121,7 @@ type Sim struct {
 	suspended bool // the installation is
 	heads     map[int64]string
 	runs      []*Run
+	attempts  []Attempt
 	logs      string
 	faults    []*Fault
 	calls     []Call

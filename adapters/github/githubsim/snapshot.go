@@ -5,7 +5,7 @@ import "slices"
 // Call is an API call that came in, in the order in which it was answered.
 type Call struct {
 	// Name is app, installations, installation, token, me, user, comment,
-	// open, issues, branch, jobs, log, runs, review_reply, commit_comment, list, get, issue, commit, graphql, react
+	// deliveries, delivery, redeliver, hooks, open, issues, branch, jobs, log, runs, review_reply, commit_comment, list, get, issue, commit, graphql, react
 	// or unknown.
 	Name   string
 	Method string
@@ -21,6 +21,8 @@ type Snapshot struct {
 	Comments []Comment
 	Reacted  []Reaction
 	Calls    []Call
+	// Attempts are the tries to make deliveries, oldest first.
+	Attempts []Attempt
 }
 
 // Sent are the comments of the gateway under test, oldest first.
@@ -53,7 +55,7 @@ func (s *Sim) Snapshot() Snapshot {
 }
 
 func (s *Sim) snapshot() Snapshot {
-	out := Snapshot{Calls: slices.Clone(s.calls), Reacted: slices.Clone(s.reactions)}
+	out := Snapshot{Calls: slices.Clone(s.calls), Reacted: slices.Clone(s.reactions), Attempts: slices.Clone(s.attempts)}
 	for _, i := range s.issues {
 		out.Issues = append(out.Issues, *i)
 	}

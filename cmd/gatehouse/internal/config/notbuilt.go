@@ -31,7 +31,6 @@ var notBuilt = []unbuilt{
 	{"otlp.endpoint", notEmpty},
 	{"policy.sources.*.allow[]", lookup},
 	{"policy.sources.*.bots[]", lookup},
-	{"redeliver.interval", notDuration(5 * time.Minute)},
 	{"sources.*.receive.addressing_labels", notEmpty},
 	{"sources.*.transport", oneOf("websocket")},
 }
