@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"strconv"
 	"time"
 
 	"github.com/gatehouse-bot/gatehouse/adapters/internal/logs"
@@ -112,13 +113,23 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request) (Delivery, fault)
 		return Delivery{}, fault{http.StatusUnauthorized, ReasonNoSignature}
 	}
 	body, f := h.body(w, r)
-	if f.status == 0 && !signedByOne(h.bot.cfg.WebhookSecrets, body, sum) {
-		f = fault{http.StatusUnauthorized, ReasonSignature}
-	}
 	if f.status != 0 {
 		return Delivery{}, f
 	}
+	secret := signedBy(h.bot.cfg.WebhookSecrets, body, sum)
+	if secret < 0 {
+		return Delivery{}, fault{http.StatusUnauthorized, ReasonSignature}
+	}
+	h.logSecret(secret)
 	return delivery(r.Header, m, body)
+}
+
+// logSecret tells, once in a while, which secret is in use while several are
+// accepted: so that the old one can go when it is not any more (facts A4).
+func (h *Handler) logSecret(index int) {
+	if len(h.bot.cfg.WebhookSecrets) > 1 && h.seldom.Now("secret "+strconv.Itoa(index), h.Now()) {
+		h.log.Info("delivery signed", "webhook_secret", index)
+	}
 }
 
 // enterLane waits a while for a place among the large bodies: GitHub does not

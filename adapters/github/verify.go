@@ -36,17 +36,19 @@ func signature(h http.Header) (sum []byte, ok bool) {
 	return sum, err == nil
 }
 
-// signedByOne reports whether one of the secrets made the signature over the
-// raw body. It takes the same time whichever it was: all are tried.
-func signedByOne(secrets []string, body, sum []byte) bool {
-	ok := false
-	for _, secret := range secrets {
+// signedBy is the index of the secret that made the signature over the raw body,
+// or -1. It takes the same time whichever it was: all are tried.
+func signedBy(secrets []string, body, sum []byte) (index int) {
+	index = -1
+	for i, secret := range secrets {
 		mac := hmac.New(sha256.New, []byte(secret))
 		mac.Write(body)
 		match := hmac.Equal(mac.Sum(nil), sum)
-		ok = ok || match && len(secret) >= minSecret
+		if match && len(secret) >= minSecret {
+			index = i
+		}
 	}
-	return ok
+	return index
 }
 
 // media is how the body holds the JSON.
