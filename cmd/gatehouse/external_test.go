@@ -247,9 +247,9 @@ func (o outsider) works(ticket string, again func()) {
 
 // heard is an event of the gateway.
 type heard struct {
-	ID, Type string
-	At       time.Time
-	Data     struct {
+	ID, Type, Session string
+	At                time.Time
+	Data              struct {
 		Decision, Outcome string
 		Deadline          time.Time
 	}
