@@ -44,10 +44,10 @@ type aguiInterrupt struct {
 }
 
 // interruptOf maps a question (AP-9). The metadata is the question itself.
-func interruptOf(q *approvals.Question, now time.Time) aguiInterrupt {
+func interruptOf(q *approvals.Question) aguiInterrupt {
 	i := aguiInterrupt{
 		ID: string(q.ID), Reason: reasonOf(q), Message: q.Prompt, ResponseSchema: responseSchema(q),
-		ExpiresAt: q.Deadline.UTC(), Metadata: map[string]any{"decision": questionOf(*q, now)},
+		ExpiresAt: q.Deadline.UTC(), Metadata: map[string]any{"decision": questionOf(*q)},
 	}
 	if q.Operation != nil {
 		i.ToolCallID = q.Operation.CallID
@@ -140,7 +140,7 @@ func (g agui) interrupt(open []approvals.Question, now time.Time, before []aguiE
 	o := &aguiOutcome{Type: "interrupt"}
 	for i := range open {
 		g.waits = append(g.waits, string(open[i].ID))
-		o.Interrupts = append(o.Interrupts, interruptOf(&open[i], now))
+		o.Interrupts = append(o.Interrupts, interruptOf(&open[i]))
 	}
 	return g.finish(o, now, before)
 }

@@ -74,7 +74,7 @@ func (a *api) readInputs(ctx context.Context, c call) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read inputs of %s: %w", t.ID, err)
 	}
-	return inputsOf(ctx, &h, a.now()), nil
+	return inputsOf(ctx, &h), nil
 }
 
 // reading reads which Inputs are asked for.

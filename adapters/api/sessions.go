@@ -83,7 +83,7 @@ func (a *api) openQuestion(ctx context.Context, c call) (any, error) {
 	if created {
 		status = http.StatusCreated
 	}
-	return answered{status, questionOf(q, a.now())}, nil
+	return answered{status, questionOf(q)}, nil
 }
 
 // noTurn: for an approval a Ticket that ended has no open turn (AP-7).
@@ -118,21 +118,21 @@ func (a *api) listQuestions(ctx context.Context, c call) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list questions of %s: %w", s, err)
 	}
-	return listOf(a.of(found, status), next, a.showQuestion), nil
+	return listOf(a.of(found, status), next, showQuestion), nil
 }
 
 // of keeps the questions of a status, as of now: one whose deadline has passed
 // is open for nobody (DE-5).
 func (a *api) of(all []approvals.Question, s approvals.Status) (some []approvals.Question) {
 	for _, q := range all {
-		if s == "" || approvals.AsOf(q, a.now()).Status == s {
+		if q = approvals.AsOf(q, a.now()); s == "" || q.Status == s {
 			some = append(some, q)
 		}
 	}
 	return some
 }
 
-func (a *api) showQuestion(q *approvals.Question) question { return questionOf(*q, a.now()) }
+func showQuestion(q *approvals.Question) question { return questionOf(*q) }
 
 // getQuestion is GET /v1/sessions/{id}/decisions/{decisionId}?wait=. With wait the
 // answer comes when the question comes to its end (DE-10).
@@ -151,7 +151,7 @@ func (a *api) getQuestion(ctx context.Context, c call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return questionOf(q, a.now()), nil
+	return questionOf(q), nil
 }
 
 // awaited is the question at its end, or as it is when the wait is over or the
@@ -213,7 +213,7 @@ func (a *api) answerQuestion(ctx context.Context, c call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	shown := questionOf(r.Question, a.now())
+	shown := questionOf(r.Question)
 	shown.Deduped = r.Deduped
 	return shown, nil
 }
@@ -237,7 +237,7 @@ func (a *api) cancelQuestions(ctx context.Context, c call) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cancel questions of %s: %w", s, err)
 	}
-	return listOf(closed, "", a.showQuestion), nil
+	return listOf(closed, "", showQuestion), nil
 }
 
 // setApprovals is POST /v1/sessions/{id}/policy (AP-3).

@@ -44,10 +44,10 @@ type policyChange struct {
 	Mode      string            `json:"mode"`
 }
 
-func inputsOf(ctx context.Context, h *orchestrator.Handed, now time.Time) inputs {
+func inputsOf(ctx context.Context, h *orchestrator.Handed) inputs {
 	w := inputs{Items: make([]input, len(h.Inputs)), Ticket: inputsTicket{State: h.Ticket.State}}
 	for i := range h.Inputs {
-		w.Items[i] = inputOf(ctx, &h.Ticket, &h.Inputs[i], now)
+		w.Items[i] = inputOf(ctx, &h.Ticket, &h.Inputs[i])
 	}
 	if e := h.Ticket.End; e != nil {
 		w.Ticket.End = &end{e.Reason, e.By, e.At.UTC()}
@@ -55,7 +55,7 @@ func inputsOf(ctx context.Context, h *orchestrator.Handed, now time.Time) inputs
 	return w
 }
 
-func inputOf(ctx context.Context, t *orchestrator.Ticket, in *orchestrator.HandedInput, now time.Time) input {
+func inputOf(ctx context.Context, t *orchestrator.Ticket, in *orchestrator.HandedInput) input {
 	near := nearby(ctx, in)
 	w := input{
 		ID: in.ID, Seq: in.Seq, Kind: in.Kind, Owned: in.Owned, Note: in.Note, At: in.At.UTC(),
@@ -68,7 +68,7 @@ func inputOf(ctx context.Context, t *orchestrator.Ticket, in *orchestrator.Hande
 		w.Sender = &standing{in.Lists.Allow == gate.Yes, in.Requester, in.Lists.Approver == gate.Yes}
 	}
 	if in.Question != nil {
-		q := questionOf(*in.Question, now)
+		q := questionOf(*in.Question)
 		w.Decision = &q
 	}
 	if p := in.Policy; p != nil {
@@ -134,10 +134,9 @@ type questionEvent struct {
 	More   int                 `json:"more,omitempty"`
 }
 
-// questionOf shows a question as of now: past its deadline it is timed out for
-// every reader (DE-5).
-func questionOf(q approvals.Question, now time.Time) question {
-	q = approvals.AsOf(q, now)
+// questionOf shows a question as the Broker gave it. It does not look at the
+// clock again: a time-out is told when it is stored, and not before (DE-5).
+func questionOf(q approvals.Question) question {
 	w := question{
 		ID: q.ID, Short: q.ID.Short(), Session: q.Session.ID, RequestID: q.RequestID, Kind: q.Kind,
 		Outcome: orNull(q.Outcome), Operation: q.Operation, Prompt: q.Prompt, Options: orEmpty(q.Options),
