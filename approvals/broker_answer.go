@@ -37,7 +37,7 @@ func (b *Broker) Answer(ctx context.Context, r AnswerRequest) (Result, error) {
 		return b.refuse(ctx, q, r, reason, ErrWrongCard)
 	}
 	// What the verdict reads of a question never changes, so it is asked once.
-	if reason, ok := b.mayAnswer(ctx, q, r); !ok {
+	if reason, ok := b.MayAnswer(ctx, q, r); !ok {
 		return b.refuse(ctx, q, r, reason, ErrNotAllowed)
 	}
 	return b.settle(ctx, q, r)
@@ -75,8 +75,8 @@ func (b *Broker) shown(ctx context.Context, q Question, r AnswerRequest) (Questi
 	return q, fmt.Errorf("answer question %s: %w", q.ID, ErrNotShown)
 }
 
-// mayAnswer asks today's lists, then the gate (CA-3).
-func (b *Broker) mayAnswer(ctx context.Context, q Question, r AnswerRequest) (reason string, ok bool) {
+// MayAnswer asks today's lists, then the gate (CA-3).
+func (b *Broker) MayAnswer(ctx context.Context, q Question, r AnswerRequest) (reason string, ok bool) {
 	a := gate.Answerer{Source: r.Source, Who: r.Who, Operator: r.Operator}
 	if r.Source != "" {
 		a.Lists = b.directory.Lists(ctx, r.Source, r.Who)

@@ -48,6 +48,11 @@ func Updated(q Question, m Message, now time.Time) Question {
 	return q.note(Event{Type: EventUpdated, At: now, Detail: m.where()})
 }
 
+// ShownIn reports whether a message in that chat shows the question.
+func (q *Question) ShownIn(source gate.SourceID, chat string) bool {
+	return slices.ContainsFunc(q.Messages, func(m Message) bool { return m.Source == source && m.Chat == chat })
+}
+
 func (m Message) where() string { return string(m.Source) + " " + m.Chat + " " + m.Message }
 
 // ask is what makes an open question reach people, and end: a card in its own

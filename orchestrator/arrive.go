@@ -39,7 +39,7 @@ func (w *work) arrive(m *Message) {
 	if m.ReplayedBy != "" {
 		w.log("trigger.replayed", "", map[string]any{"trigger": m.ID, "by": m.ReplayedBy})
 	}
-	if w.commanded(m) {
+	if w.commanded(m) || w.replied(m) {
 		return
 	}
 	reached := w.deliver(m, th)

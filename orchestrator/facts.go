@@ -29,6 +29,9 @@ type Facts struct {
 	// Lines are those of the executors that have a bound, where the State's
 	// Tickets work or have something to do (EX-5).
 	Lines map[string]Line
+	// Verdicts say of the questions that a message's reply commands can mean
+	// whether its sender may answer them (CA-8).
+	Verdicts map[approvals.ID]Verdict
 	// NewID returns a fresh id with that prefix ("tkt_").
 	NewID func(prefix string) string
 }

@@ -36,6 +36,11 @@ const (
 	sayBudget
 	sayBudgetGoOn
 	sayBudgetStop
+	sayNoSuchQuestion
+	sayMayNotAnswer
+	sayInvalidAnswer
+	sayTooLate
+	sayWhichQuestion
 )
 
 // phrases in the two languages of the configuration; %[1]s is the Ticket's
@@ -71,6 +76,11 @@ var phrases = map[string][]string{
 		sayBudget:            "这个任务今天的预算（%[1]s 轮，%[2]s 分钟；0 为不限）已用完，处理已暂停。是否再给一份预算继续？不回答则明天（UTC）继续。",
 		sayBudgetGoOn:        "继续",
 		sayBudgetStop:        "停止",
+		sayNoSuchQuestion:    "这里没有编号为 `%[1]s` 的问题。",
+		sayMayNotAnswer:      "您不能回答问题 `%[1]s`。",
+		sayInvalidAnswer:     "这不是问题 `%[1]s` 的有效答复。",
+		sayTooLate:           "问题 `%[1]s` 已经结束，这个答复不算数。",
+		sayWhichQuestion:     "有几个问题的编号以此开头，请写完整：%[1]s",
 	},
 	"en": {
 		sayRefused:       "Sorry, you may not start work here.",
@@ -103,6 +113,11 @@ var phrases = map[string][]string{
 		sayBudget:            "This task has used up its budget of the day (%[1]s turns, %[2]s minutes; 0 is no limit) and is held up. Shall it go on with another one? Without an answer it goes on tomorrow (UTC).",
 		sayBudgetGoOn:        "Go on",
 		sayBudgetStop:        "Stop",
+		sayNoSuchQuestion:    "There is no question `%[1]s` here.",
+		sayMayNotAnswer:      "You may not answer question `%[1]s`.",
+		sayInvalidAnswer:     "That is no valid answer to question `%[1]s`.",
+		sayTooLate:           "Question `%[1]s` has come to its end; that answer does not count.",
+		sayWhichQuestion:     "Several questions begin like that; write the whole id: %[1]s",
 	},
 }
 

@@ -15,6 +15,8 @@ import (
 type Asker interface {
 	Open(ctx context.Context, s approvals.Session, r approvals.Request) (q approvals.Question, created bool, err error)
 	Expire(ctx context.Context, id approvals.ID) error
+	// MayAnswer tells whether somebody may answer a question, or why not (CA-3).
+	MayAnswer(ctx context.Context, q approvals.Question, r approvals.AnswerRequest) (reason string, ok bool)
 }
 
 // Opener tells who opened an issue or pull request, and when (SU-9).
@@ -220,12 +222,22 @@ func (s *Service) Arrive(ctx context.Context, id gate.TriggerID, c Claim) error 
 	if err != nil {
 		return err
 	}
+	judged, err := s.replies(ctx, &m)
+	if err != nil {
+		return err
+	}
 	want := Want{Messages: []gate.TriggerID{id, root}, Tickets: named}
-	return s.transact(ctx, want, func(st State, f Facts) Changes {
+	var lost error
+	err = s.transact(ctx, want, func(st State, f Facts) Changes {
+		if lost = s.bring(ctx, &st, judged); lost != nil {
+			return Changes{}
+		}
+		f.Verdicts = judged
 		ch := Arrive(st, id, f)
 		ch.Claim, ch.Keep, ch.Took = &c, true, []gate.TriggerID{id}
 		return ch
 	})
+	return errors.Join(lost, err)
 }
 
 // directRoot finds the message that a reply in a DM goes back to (TH-2), or "".

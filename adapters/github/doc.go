@@ -28,6 +28,5 @@
 // Not built yet, each with its place: CI as Triggers (GH-3, ci.go), the sweep for missed
 // deliveries (GH-8), heads of pull requests (GH-9), assignment, review request
 // and labels as addressing (GH-10, activity.go), teams and permissions in lists
-// (AD-11), progress comments (GH-7), and questions: Sender drops a card with
-// ReasonNoQuestions.
+// (AD-11), and progress comments (GH-7).
 package github

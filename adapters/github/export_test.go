@@ -7,11 +7,12 @@ import (
 
 // What tests look at from outside.
 var (
-	CutMention  = cutMention
-	CommentsOf  = commentsOf
-	Signature   = signature
-	EventHeader = eventHeaders
-	Mark        = mark
+	CutMention      = cutMention
+	CommentsOf      = commentsOf
+	QuestionComment = questionComment
+	Signature       = signature
+	EventHeader     = eventHeaders
+	Mark            = mark
 )
 
 // MaxBody is the limit of a delivery's body.

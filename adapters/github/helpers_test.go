@@ -164,6 +164,7 @@ type world struct {
 	hook    string
 	logged  *syncBuffer
 	counted *counts
+	asked   questions
 
 	repo githubsim.Repo
 	ann  githubsim.Account
@@ -199,7 +200,7 @@ func newWorld(t testing.TB, changes ...func(*world)) *world {
 	src := source(all(gate.ReceiveMentions))
 	w.handler = github.NewHandler(bot, func() gate.Source { return src }, w.intake, log)
 	w.handler.Count = w.counted.count
-	w.sender = github.NewSender(bot, log)
+	w.sender = github.NewSender(bot, w.asked, log)
 	hook := httptest.NewServer(w.handler)
 	t.Cleanup(hook.Close)
 	w.hook = hook.URL
@@ -273,5 +274,5 @@ func (w *world) restart(t testing.TB) {
 	hook := httptest.NewServer(w.handler)
 	t.Cleanup(hook.Close)
 	w.hook = hook.URL
-	w.sender = github.NewSender(bot, discard())
+	w.sender = github.NewSender(bot, w.asked, discard())
 }

@@ -17,19 +17,17 @@ import (
 // one installation creates is created one after another, and below GitHub's
 // limits; the outbox keeps the order of a Thread.
 type Sender struct {
-	bot *Bot
-	log *slog.Logger
+	bot     *Bot
+	answers Answers
+	log     *slog.Logger
 	// Now is the clock. Optional.
 	Now func() time.Time
 }
 
 // NewSender returns the Sender of bot's Source.
-func NewSender(bot *Bot, log *slog.Logger) *Sender {
-	return &Sender{bot: bot, log: log.With("source", bot.cfg.ID), Now: time.Now}
+func NewSender(bot *Bot, answers Answers, log *slog.Logger) *Sender {
+	return &Sender{bot: bot, answers: answers, log: log.With("source", bot.cfg.ID), Now: time.Now}
 }
-
-// ReasonNoQuestions is why a question is not asked on GitHub.
-const ReasonNoQuestions = "questions on GitHub are not built yet"
 
 // Send makes one Outgoing happen, at least once and effectively once: every
 // comment carries a hidden mark of out.ID, which is looked for before it is
@@ -39,8 +37,8 @@ const ReasonNoQuestions = "questions on GitHub are not built yet"
 // A reply goes where the message was: into the review thread of Place.Topic,
 // onto the commit that Place.Root names or into the issue of its report, else into the conversation of that
 // number. A reaction goes on out.Message; a review, which takes none, shows it
-// on its pull request. Questions are not asked here yet: they are dropped, and
-// so reach nobody.
+// on its pull request. A question is a short comment, which is edited when it
+// ends.
 func (s *Sender) Send(ctx context.Context, out gate.Outgoing) (gate.Sent, error) {
 	sent, err := s.send(ctx, out)
 	if err != nil {
@@ -57,8 +55,10 @@ func (s *Sender) send(ctx context.Context, out gate.Outgoing) (gate.Sent, error)
 		return s.react(ctx, out)
 	case gate.OutStatus: // no message of ours offers a button here
 		return gate.Sent{}, dropped("comments are not brought up to date")
-	case gate.OutCard, gate.OutCardUpdate:
-		return gate.Sent{}, dropped(ReasonNoQuestions)
+	case gate.OutCard:
+		return s.ask(ctx, out)
+	case gate.OutCardUpdate:
+		return s.update(ctx, out)
 	}
 	return gate.Sent{}, dropped("an outgoing of unknown kind")
 }

@@ -287,8 +287,9 @@ func TestWhatIsNeverSent(t *testing.T) {
 		change func(*gate.Outgoing)
 		reason string
 	}{
-		"a question":             {func(o *gate.Outgoing) { o.Kind = gate.OutCard }, github.ReasonNoQuestions},
-		"its update":             {func(o *gate.Outgoing) { o.Kind = gate.OutCardUpdate }, github.ReasonNoQuestions},
+		"an unknown question":    {func(o *gate.Outgoing) { o.Kind = gate.OutCard }, "does not exist"},
+		"its update":             {func(o *gate.Outgoing) { o.Kind, o.Message = gate.OutCardUpdate, "issue_comment:1" }, "does not exist"},
+		"an update of nothing":   {func(o *gate.Outgoing) { o.Kind, o.Message = gate.OutCardUpdate, "" }, "no comment"},
 		"an unknown kind":        {func(o *gate.Outgoing) { o.Kind = "shout" }, "unknown kind"},
 		"nothing":                {func(o *gate.Outgoing) { o.Text = " \n" }, "nothing to say"},
 		"nothing but a space":    {func(o *gate.Outgoing) { o.Text = "\u200b" }, "nothing to say"},

@@ -215,7 +215,7 @@ func TestReports(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			say(github.NewSender(other, discard()), "3", "merged")
+			say(github.NewSender(other, questions{}, discard()), "3", "merged")
 			snap := w.sim.Snapshot()
 			if len(snap.Issues) != 1 || len(snap.Sent()) != 3 || len(snap.On(snap.Issues[0])) != 3 || !strings.HasPrefix(snap.Issues[0].Title, "CI failed at ") {
 				t.Errorf("GH-3: %d issues, %d comments; want one with three", len(snap.Issues), len(snap.Sent()))

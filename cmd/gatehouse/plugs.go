@@ -111,7 +111,7 @@ func (g *gateway) plugGitHub(s *config.Source, src *gate.Source) (plug, error) {
 	handler := github.NewHandler(bot, func() gate.Source { return *src }, intake{g}, g.log)
 	handler.Count = func(r github.Reason) { g.count.ignored.WithLabelValues(string(s.ID), string(r)).Inc() }
 	return plug{
-		webhook: handler, sender: github.NewSender(bot, g.log), around: github.NewSurrounder(bot), witness: github.NewWitness(bot), redeliverer: github.NewRedeliverer(handler),
+		webhook: handler, sender: github.NewSender(bot, g.broker, g.log), around: github.NewSurrounder(bot), witness: github.NewWitness(bot), redeliverer: github.NewRedeliverer(handler),
 		read:  func(event string, body []byte) reading { return githubReading(handler.Read(event, body)) },
 		known: func() bool { return bot.ID() != 0 },
 		opened: func(ctx context.Context, url string) (orchestrator.Opened, bool, error) {

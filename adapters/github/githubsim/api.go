@@ -150,6 +150,8 @@ func (s *Sim) route(c *apiCall) (name string, do func(*apiCall) apiReply) {
 		return "list", s.list
 	case c.is("repos/*/*/git/commits/*"):
 		return "commit", s.getCommit
+	case c.r.Method == http.MethodPatch && len(p) > 4 && p[len(p)-2] == "comments":
+		return "edit", s.editComment
 	case c.is("repos/*/*/issues/comments/*"), c.is("repos/*/*/pulls/comments/*"), c.is("repos/*/*/comments/*"):
 		return "get", s.getComment
 	case c.is("repos/*/*/issues/*"):

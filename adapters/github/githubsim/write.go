@@ -108,6 +108,33 @@ func (s *Sim) createCommitComment(c *apiCall) apiReply {
 	return made(commentJSON(*s.keep(Comment{Kind: CommitComment, Repo: r, SHA: c.path[4], By: c.by, FromApp: true, Body: in.Body})))
 }
 
+// editComment changes the text of a comment of one's own.
+func (s *Sim) editComment(c *apiCall) apiReply {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	in, no := c.read()
+	if no != nil {
+		return *no
+	}
+	kind, id := IssueComment, c.number(len(c.path)-1)
+	switch c.path[3] {
+	case "pulls":
+		kind = ReviewComment
+	case "comments":
+		kind = CommitComment
+	}
+	at := s.comment(kind, id)
+	switch {
+	case at == nil:
+		return notFound()
+	case at.By.ID != c.by.ID:
+		return bad(http.StatusForbidden, "Must have admin rights to Repository.")
+	}
+	at.Body, at.Updated = in.Body, s.Now()
+	s.notify()
+	return good(commentJSON(*at))
+}
+
 // keep adds a comment. The lock is held.
 func (s *Sim) keep(c Comment) *Comment {
 	c.ID = s.id()
