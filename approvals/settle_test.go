@@ -136,9 +136,10 @@ func TestSettleEffects(t *testing.T) {
 		if len(eff.Out) != 2 {
 			t.Fatalf("Out = %+v, want two", eff.Out)
 		}
+		threads := []gate.ThreadID{"th_1", ""} // elsewhere the session's thread does not count (EN-5)
 		for i, m := range []approvals.Message{shown, second} {
 			want := gate.Outgoing{
-				ID: eff.Out[i].ID, Kind: gate.OutCardUpdate, Lane: "card:" + m.Message, Source: m.Source, Thread: "th_1",
+				ID: eff.Out[i].ID, Kind: gate.OutCardUpdate, Lane: "card:" + m.Message, Source: m.Source, Thread: threads[i],
 				Place: gate.Place{Chat: m.Chat}, Message: m.Message, Question: string(q.ID), Ticket: "tkt_1",
 				CreatedAt: now, NotBefore: now.Add(3500 * time.Millisecond),
 			}

@@ -119,6 +119,9 @@ func update(q Question, m Message, now time.Time) gate.Outgoing {
 	o.ID, o.Kind = derive("update", string(q.ID), m.where()), gate.OutCardUpdate
 	o.Lane = "card:" + m.Message
 	o.Source, o.Place, o.Message = m.Source, gate.Place{Chat: m.Chat}, m.Message
+	if m.Source != q.Session.Source || m.Chat != q.Session.Place.Chat {
+		o.Thread = "" // a room: whether the session's own thread can be reached says nothing of it
+	}
 	o.NotBefore = now.Add(updateDelay)
 	return o
 }
