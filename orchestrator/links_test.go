@@ -22,8 +22,8 @@ func linked(t *testing.T) *rolls {
 	r := newRolls(store, d)
 	r.logins = orchestrator.NewLogins(store, map[gate.SourceID][]string{"gh": {"octocat", "id:7"}, "fs": {"lin", "union:wu"}}, time.Now, slog.New(slog.DiscardHandler))
 	r.logins.Platform("gh", d)
-	r.Lists.Logins = r.logins
-	r.Lists.Links = &orchestrator.Links{Logins: r.logins, People: []map[gate.SourceID]string{
+	r.Logins = r.logins
+	r.Links = &orchestrator.Links{Logins: r.logins, People: []map[gate.SourceID]string{
 		{"fs": "lin", "gh": "octocat"}, {"fs": "union:wu", "gh": "id:7"},
 	}}
 	return r
@@ -67,14 +67,14 @@ func TestALinkedLoginThatIsNotBound(t *testing.T) {
 	t.Run("a login that is not looked up yet links nobody, and nobody is sure of it (PL-3, AD-11)", func(t *testing.T) {
 		t.Parallel()
 		r := linked(t)
-		if got := r.Lists.Links.Of("fs", gate.Sender{Kind: gate.Person, ID: "lin"}); got != nil {
+		if got := r.Links.Of("fs", gate.Sender{Kind: gate.Person, ID: "lin"}); got != nil {
 			t.Errorf("Of(lin) = %v, want nobody: octocat is not bound", got)
 		}
-		if got := r.Lists.Links.Of("gh", account("1", "octocat")); got != nil {
+		if got := r.Links.Of("gh", account("1", "octocat")); got != nil {
 			t.Errorf("Of(octocat) = %v, want nobody: octocat is not bound", got)
 		}
 		want := gate.Lists{Allow: gate.Yes, Approver: gate.Unknown}
-		r.Lists.Approvers = map[gate.SourceID][]string{"gh": {"octocat"}}
+		r.Approvers = map[gate.SourceID][]string{"gh": {"octocat"}}
 		if got := r.Lists.Lists(t.Context(), "fs", gate.Sender{Kind: gate.Person, ID: "lin"}); got != want {
 			t.Errorf("Lists(lin) = %+v, want %+v", got, want)
 		}
@@ -86,7 +86,7 @@ func TestALinkedLoginThatIsNotBound(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := []gate.Account{{Source: "gh", ID: "1"}, {Source: "gh", ID: "octocat"}}
-		if diff := cmp.Diff(want, r.Lists.Links.Of("fs", gate.Sender{Kind: gate.Person, ID: "lin"})); diff != "" {
+		if diff := cmp.Diff(want, r.Links.Of("fs", gate.Sender{Kind: gate.Person, ID: "lin"})); diff != "" {
 			t.Errorf("Of(lin) (-want +got):\n%s", diff)
 		}
 	})
@@ -104,7 +104,7 @@ func TestALinkedLoginThatIsNotBound(t *testing.T) {
 	})
 	t.Run("who is beside an approver may be meant by an answerers list (PL-3, DE-2)", func(t *testing.T) {
 		t.Parallel()
-		got := linked(t).Lists.Links.Beside(map[gate.SourceID][]string{"gh": {"octocat"}, "fs": {"somebody"}})
+		got := linked(t).Links.Beside(map[gate.SourceID][]string{"gh": {"octocat"}, "fs": {"somebody"}})
 		if diff := cmp.Diff([]string{"lin", "octocat"}, got); diff != "" {
 			t.Errorf("Beside(…) (-want +got):\n%s", diff)
 		}

@@ -109,10 +109,10 @@ func (c *call) readStatus() Event {
 	return c.tell(told{
 		Run: gate.Run{
 			Workflow: statusKey(c.Context), Name: c.Context, Branch: c.Repository.DefaultBranch, Head: c.SHA,
-			Began: c.status.UpdatedAt.Time, Failed: failed,
+			Began: c.UpdatedAt.Time, Failed: failed,
 		},
-		key: "status:" + strconv.FormatInt(c.StatusID, 10), at: c.status.UpdatedAt,
-		url: c.TargetURL, commit: c.status.Commit.Commit.Message, why: c.Description,
+		key: "status:" + strconv.FormatInt(c.StatusID, 10), at: c.UpdatedAt,
+		url: c.TargetURL, commit: c.Commit.Commit.Message, why: c.Description,
 	})
 }
 
