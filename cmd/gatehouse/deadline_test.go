@@ -57,7 +57,7 @@ func asked(t *testing.T, all []*world) (who int) {
 func (w *world) cardShows(words string) {
 	w.t.Helper()
 	w.seen("the card says "+words, func(s feishusim.Snapshot) bool {
-		return len(s.Cards()) > 0 && len(s.Cards()[0].Buttons()) == 0 && strings.Contains(s.Cards()[0].Text(), words)
+		return len(questions(s)) > 0 && len(questions(s)[0].Buttons()) == 0 && strings.Contains(questions(s)[0].Text(), words)
 	})
 }
 
@@ -132,8 +132,8 @@ func TestLateAnswersWithoutASweeper(t *testing.T) {
 			w.start("GATEHOUSE_TEST_UNSWEPT=1")
 			w.mention(w.sim.Say(w.ops, w.lin, "@bot 部署 1.4.2"))
 			events := w.listen("0-0").hear(t, approvals.RecordOpened)
-			w.seen("the card", func(s feishusim.Snapshot) bool { return len(s.Cards()) > 0 })
-			asked, card := events[len(events)-1], w.sim.Cards()[0]
+			w.seen("the card", func(s feishusim.Snapshot) bool { return len(questions(s)) > 0 })
+			asked, card := events[len(events)-1], questions(w.sim.Snapshot())[0]
 			w.until("the deadline has passed", func(context.Context) bool { return time.Now().After(asked.Data.Deadline) })
 			if len(card.Buttons()) == 0 {
 				t.Fatal("somebody swept")
@@ -195,12 +195,12 @@ func TestKilledAroundAnAnswer(t *testing.T) {
 			first := w.gone
 			said := w.sim.Say(w.ops, w.lin, "@bot 部署 1.4.2")
 			w.mention(said)
-			w.seen("the card", func(s feishusim.Snapshot) bool { return len(s.Cards()) > 0 && len(s.Cards()[0].Buttons()) > 0 })
+			w.seen("the card", func(s feishusim.Snapshot) bool { return len(questions(s)) > 0 && len(questions(s)[0].Buttons()) > 0 })
 			final := w.clickOnce()
 			w.until("the process died", func(context.Context) bool { return w.gone != first })
 			w.seen("the result", func(s feishusim.Snapshot) bool { return has(s, "已完成") })
 			w.ended(said)
-			if got := w.sim.Cards()[0].Content; !sameJSON(got, final.Card) {
+			if got := questions(w.sim.Snapshot())[0].Content; !sameJSON(got, final.Card) {
 				t.Errorf("CA-5 the card is\n%s\nwant what the callback got\n%s", got, final.Card)
 			}
 			w.answeredOnce()
@@ -213,7 +213,7 @@ func TestKilledAroundAnAnswer(t *testing.T) {
 // answered.
 func (w *world) clickOnce() (a feishusim.Answer) {
 	w.t.Helper()
-	click, err := w.sim.Clicked(w.sim.Cards()[0], w.lin, "approve")
+	click, err := w.sim.Clicked(questions(w.sim.Snapshot())[0], w.lin, "approve")
 	if err != nil {
 		w.t.Fatal(err)
 	}

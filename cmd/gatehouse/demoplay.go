@@ -87,11 +87,11 @@ func (s *story) accepted(ctx context.Context) error {
 }
 
 func (s *story) asked(ctx context.Context) error {
-	snap, err := s.feishu.Wait(ctx, func(p feishusim.Snapshot) bool { return len(p.Cards()) > 0 })
+	snap, err := s.feishu.Wait(ctx, func(p feishusim.Snapshot) bool { return len(questions(p)) > 0 })
 	if err != nil {
 		return fmt.Errorf("no card came: %w", err)
 	}
-	s.card = snap.Cards()[0]
+	s.card = questions(snap)[0]
 	if err := eventually(ctx, func() (bool, error) { return s.shown(ctx) }); err != nil {
 		return fmt.Errorf("the card was not recorded: %w", err)
 	}
@@ -128,7 +128,7 @@ func (s *story) requesterClicks(ctx context.Context) error {
 }
 
 func (s *story) finished(ctx context.Context) error {
-	snap, err := s.feishu.Wait(ctx, func(p feishusim.Snapshot) bool { return has(p, "已完成") })
+	snap, err := s.feishu.Wait(ctx, func(p feishusim.Snapshot) bool { return has(p, "已完成：") })
 	if err != nil {
 		return fmt.Errorf("no reply came: %w", err)
 	}
@@ -143,7 +143,7 @@ func (s *story) finished(ctx context.Context) error {
 	if err := s.saidOn(ctx, s.issue, "已完成"); err != nil {
 		return fmt.Errorf("the result did not reach the issue: %w", err)
 	}
-	s.tell("DE-10 OUT-2", "the answer reaches the executor, which goes on and replies in both places: “%s”", first(snap, "已完成"))
+	s.tell("DE-10 OUT-2", "the answer reaches the executor, which goes on and replies in both places: “%s”", first(snap, "已完成："))
 	return nil
 }
 

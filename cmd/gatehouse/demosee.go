@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/gatehouse-bot/gatehouse/adapters/feishu/feishusim"
@@ -57,16 +58,35 @@ func (s *story) get(ctx context.Context, path string, to any) error {
 	return json.NewDecoder(res.Body).Decode(to)
 }
 
-// has reports whether the bot sent a text that contains a word.
+// has reports whether the bot said something with a word in it.
 func has(p feishusim.Snapshot, word string) bool { return first(p, word) != "" }
 
+// first is the first line with a word in it that the bot said in a text, or in
+// the card that tells of a Ticket. What questions say does not count.
 func first(p feishusim.Snapshot, word string) string {
 	for _, m := range p.Sent() {
-		if !m.IsCard() && strings.Contains(m.Text(), word) {
-			return m.Text()
+		if titled(m) {
+			continue
+		}
+		for line := range strings.Lines(m.Text()) {
+			if line = strings.TrimSpace(line); strings.Contains(line, word) {
+				return line
+			}
 		}
 	}
 	return ""
+}
+
+// questions are the cards that ask, oldest first, as they look now.
+func questions(p feishusim.Snapshot) []feishusim.Message {
+	return slices.DeleteFunc(p.Cards(), func(m feishusim.Message) bool { return !titled(m) })
+}
+
+// titled reports whether a message is a card with a title: one of a question,
+// and not the one that tells of a Ticket.
+func titled(m feishusim.Message) bool {
+	var card struct{ Header json.RawMessage }
+	return m.IsCard() && json.Unmarshal(m.Content, &card) == nil && card.Header != nil
 }
 
 // shown reports whether the gateway knows where its question is shown: a click

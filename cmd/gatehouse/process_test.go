@@ -290,7 +290,7 @@ func (w *world) seen(what string, ok func(feishusim.Snapshot) bool) {
 
 func (w *world) click() {
 	w.until("the click is taken", func(ctx context.Context) bool {
-		cards := w.sim.Cards()
+		cards := questions(w.sim.Snapshot())
 		if len(cards) == 0 {
 			return false
 		}
@@ -329,14 +329,14 @@ func (w *world) ended(said feishusim.Event) {
 	}
 	var texts []string
 	for _, m := range w.sim.Messages() {
-		if m.IsCard() {
+		if titled(m) {
 			texts = append(texts, fmt.Sprintf("card with %d buttons", len(m.Buttons())))
 			continue
 		}
 		texts = append(texts, m.Text())
 	}
-	if len(texts) != 3 || !strings.HasPrefix(texts[0], "已受理") || texts[1] != "card with 0 buttons" || !strings.HasPrefix(texts[2], "已完成") {
-		w.t.Errorf("sent %q; want the acceptance, the settled card and the result, each once", texts)
+	if len(texts) != 3 || !strings.HasPrefix(texts[0], "已完成 `") || texts[1] != "card with 0 buttons" || !strings.HasPrefix(texts[2], "已完成") {
+		w.t.Errorf("sent %q; want the card of the Ticket as it ended, the settled card and the result, each once", texts)
 	}
 	if r := w.sim.Message(said.Message).Reactions; len(r) != 1 {
 		w.t.Errorf("the mention has the reactions %v; want one receipt", r)
@@ -364,7 +364,7 @@ func TestServeSurvivesKill(t *testing.T) {
 	again()
 	w.seen("the acceptance", func(s feishusim.Snapshot) bool { return has(s, "已受理") })
 	again()
-	w.seen("the card", func(s feishusim.Snapshot) bool { return len(s.Cards()) > 0 })
+	w.seen("the card", func(s feishusim.Snapshot) bool { return len(questions(s)) > 0 })
 	again()
 	w.click()
 	again()

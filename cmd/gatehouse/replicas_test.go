@@ -69,8 +69,8 @@ func TestRS3TwoReplicasSideBySide(t *testing.T) {
 	if err := race(4, deliver, a, b); err != nil {
 		t.Fatalf("TR-1: one delivery to both at once: %v", err)
 	}
-	a.seen("the card", func(s feishusim.Snapshot) bool { return len(s.Cards()) > 0 && len(s.Cards()[0].Buttons()) > 0 })
-	card := a.sim.Cards()[0]
+	a.seen("the card", func(s feishusim.Snapshot) bool { return len(questions(s)) > 0 && len(questions(s)[0].Buttons()) > 0 })
+	card := questions(a.sim.Snapshot())[0]
 	click := func(hook string) error {
 		got, err := a.sim.Click(t.Context(), hook, card, a.lin, "approve")
 		if err == nil && got.Toast.Type == "error" {
@@ -99,7 +99,7 @@ func TestRS3ADeadReplicasWorkIsTakenOver(t *testing.T) {
 	lives.until("it is ready", func(ctx context.Context) bool { return lives.ready(ctx) == http.StatusOK })
 	said := lives.sim.Say(lives.ops, lives.lin, "@bot 部署 1.4.2")
 	lives.mention(said)
-	lives.seen("the card", func(s feishusim.Snapshot) bool { return len(s.Cards()) > 0 && len(s.Cards()[0].Buttons()) > 0 })
+	lives.seen("the card", func(s feishusim.Snapshot) bool { return len(questions(s)) > 0 && len(questions(s)[0].Buttons()) > 0 })
 
 	// It gets no delivery, so its writes are commits of work that it claimed.
 	dies := lives.twin()
@@ -181,7 +181,7 @@ func TestRS8ServeFollowsAFailover(t *testing.T) {
 	process := w.proc
 	said := w.sim.Say(w.ops, w.lin, "@bot 部署 1.4.2")
 	w.mention(said)
-	w.seen("the card", func(s feishusim.Snapshot) bool { return len(s.Cards()) > 0 && len(s.Cards()[0].Buttons()) > 0 })
+	w.seen("the card", func(s feishusim.Snapshot) bool { return len(questions(s)) > 0 && len(questions(s)[0].Buttons()) > 0 })
 	killed := time.Now()
 	redis.Master(t).Kill()
 	w.click()
