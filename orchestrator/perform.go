@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/gatehouse-bot/gatehouse/approvals"
 	"github.com/gatehouse-bot/gatehouse/gate"
@@ -151,10 +152,13 @@ func (t *Ticket) dealt(seq int) {
 	}
 }
 
+// says reports whether there is a text to say; platforms take no blank one.
+func (cmd Command) says() bool { return strings.TrimSpace(cmd.Text) != "" }
+
 // answer says something in the Thread of the Input that it answers, else in
 // the Mandate's (OUT-2).
 func (w *work) answer(t *Ticket, cmd Command) Performed {
-	if cmd.Text == "" {
+	if !cmd.says() {
 		return refusedAct(ActMissingField, "a reply needs a text")
 	}
 	to := t.home()
@@ -279,7 +283,7 @@ func (w *work) report(t *Ticket, cmd Command) Performed {
 // message that told of the acceptance, where there is one (OUT-4).
 func (w *work) sayReport(t *Ticket, cmd Command, final bool) {
 	switch {
-	case cmd.Text == "" || t.muted(cmd.Kind):
+	case !cmd.says() || t.muted(cmd.Kind):
 		return
 	case cmd.Kind == ReportProgress && t.Notice != nil:
 		w.retell(t, gate.Sender{})

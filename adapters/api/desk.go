@@ -177,8 +177,15 @@ func (b *acting) command() (orchestrator.Command, error) {
 	if b.Input != "" {
 		cmd.Named = append([]string{b.Input}, cmd.Named...)
 	}
-	if len(b.Key) > maxKey || len(cmd.Named) > maxNamed || b.Thread != "" && !sound(string(b.Thread)) || b.Upto < 0 {
-		return cmd, fmt.Errorf("%w: key, inputs, thread or upto", errBadBody)
+	switch {
+	case len(b.Key) > maxKey:
+		return cmd, approvals.Invalid(fmt.Sprintf("key: %d bytes, at most %d", len(b.Key), maxKey))
+	case len(cmd.Named) > maxNamed:
+		return cmd, approvals.Invalid(fmt.Sprintf("inputs: %d, at most %d", len(cmd.Named), maxNamed))
+	case b.Thread != "" && !sound(string(b.Thread)):
+		return cmd, approvals.Invalid("thread: is the id of a thread")
+	case b.Upto < 0:
+		return cmd, approvals.Invalid("upto: is the seq of an input")
 	}
 	if b.Action == orchestrator.VerbAsk {
 		cmd.Ask, cmd.Kind = b.request(), ""

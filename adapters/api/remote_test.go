@@ -120,6 +120,7 @@ func TestActionsThatAreRefused(t *testing.T) {
 			{"an ack of an unknown input", `{"action":"ack","input":"inp_none"}`, "unknown_input"},
 			{"an ack of an input that was not read yet", fmt.Sprintf(`{"action":"ack","input":%q}`, unread[0].ID), "unknown_input"},
 			{"a reply without a text", `{"action":"reply"}`, "missing_field"},
+			{"a reply of blanks, which no platform takes (AC-1)", `{"action":"reply","text":" \n\t"}`, "missing_field"},
 			{"a report of no kind", `{"action":"report"}`, "missing_field"},
 			{"a hand-back without a reason", fmt.Sprintf(`{"action":"hand_back","input":%q}`, ins[0].ID), "missing_field"},
 			{"a hand-back of a bot's message queues nothing and says so (HB-4)", fmt.Sprintf(`{"action":"hand_back","reason":"x","input":%q}`, ins[1].ID), "not_owned"},
@@ -143,9 +144,17 @@ func TestActionsThatAreRefused(t *testing.T) {
 		for _, r := range rows {
 			want(t, r.name, a.act(id, r.body).said(), r.want)
 		}
-		for _, body := range []string{`{`, `[]`, `{} {}`, `{"upto":-1}`, `{"thread":"a b"}`} {
-			if status, answer := a.call("POST", "/v1/tickets/"+id+"/actions", body); status != http.StatusBadRequest {
-				t.Errorf("%s = %d %s, want 400", body, status, answer)
+		before := o.lines()
+		want(t, "a report of blanks counts", a.act(id, `{"action":"report","kind":"waiting","text":" \n"}`).said(), "ok")
+		want(t, "and says nothing (OUT-2)", o.lines(), before)
+		for body, code := range map[string]string{
+			`{`: "invalid_json", `[]`: "invalid_json", `{} {}`: "invalid_json",
+			`{"upto":-1}`: "upto: is the seq", `{"thread":"a b"}`: "thread: is the id",
+			`{"key":"` + strings.Repeat("k", 257) + `"}`:           "key: 257 bytes, at most 256",
+			`{"inputs":["` + strings.Repeat(`i","`, 1000) + `i"]}`: "inputs: 1001, at most 1000",
+		} {
+			if status, answer := a.call("POST", "/v1/tickets/"+id+"/actions", body); status != http.StatusBadRequest || !strings.Contains(string(answer), code) {
+				t.Errorf("AC-1 %.40s = %d %s, want 400 with %q", body, status, answer, code)
 			}
 		}
 		for _, q := range []string{"?after=x", "?after=-1", "?after=1&unacked=true", "?unacked=1", "?wait=soon"} {

@@ -57,12 +57,18 @@ func TestParsePolicyReadsWhatTheFileSays(t *testing.T) {
 	}
 }
 
+// emptyPolicy is the fault of a text without a Policy: it takes nobody's rights
+// away (PV-6).
+const emptyPolicy = "PUT:1:1: is empty; write the policy, or {} for one that admits nobody"
+
 func TestParsePolicy(t *testing.T) {
 	t.Parallel()
 	c := fullConfig(t)
 	for text, want := range map[string]string{
 		`{"mode": "auto", "sources": {"github-main": {"allow": ["octocat"]}}}`: "",
-		`{}`: "",
+		`{}`:                            "",
+		``:                              emptyPolicy,
+		" \n# a body that never came\n": emptyPolicy,
 		`{"mode": "auto",
 		  "sources": {"github-main": {"admission": {"pulls": {"listed_unaddressed": "inferred"}}}}}`: "PUT:2:79: listed_unaddressed of pulls is not available: it needs receive.pulls: all; set it under sources.github-main, or write none here",
 		`rules: [{id: a, instructions: "echo ${OPS_TOKEN}"}]`: "",

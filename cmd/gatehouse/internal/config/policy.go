@@ -24,6 +24,9 @@ func (c *Config) parsePolicy(d *decoder, data []byte) (gate.Policy, Faults) {
 	}
 	p := gate.Policy{Mode: gate.Observe}
 	root := node{d: d, value: d.tree(data), pattern: "policy"}
+	if root.value != nil && root.value.missing {
+		d.report(1, 1, "is empty; write the policy, or {} for one that admits nobody")
+	}
 	readPolicy(root, &p)
 	faults := d.faults.sorted()
 	if faults.Failed() {

@@ -46,6 +46,7 @@ type value struct {
 	written      string   // of a scalar, as in the file: what messages quote
 	vars         []string // the variables in it
 	broken       bool     // already complained of: decode no further
+	missing      bool     // the text says nothing: it is empty, or has only comments
 	keys         []*value // of a mapping, as long as items
 	items        []*value // of a list or a mapping
 }
@@ -57,7 +58,7 @@ func (d *decoder) tree(data []byte) *value {
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	switch err := dec.Decode(&doc); {
 	case errors.Is(err, io.EOF):
-		return &value{line: 1, column: 1, kind: mapping}
+		return &value{line: 1, column: 1, kind: mapping, missing: true}
 	case err != nil:
 		d.syntax(err)
 		return nil
