@@ -124,9 +124,7 @@ func (b *Broker) create(ctx context.Context, s Session, r Request) (Question, er
 		return Question{}, err
 	}
 	b.log.InfoContext(ctx, "open question", "question", q.ID, "session", s.ID, "kind", q.Kind, "status", q.Status)
-	if n, many := b.openings.add(s.ID); many {
-		b.log.WarnContext(ctx, "session opens many questions", "session", s.ID, "opened", n)
-	}
+	b.countOpening(ctx, s.ID)
 	return q, nil
 }
 

@@ -1,6 +1,9 @@
 package approvals
 
-import "sync"
+import (
+	"context"
+	"sync"
+)
 
 // A session that opens so many questions has a bug, which is said each time.
 const (
@@ -24,4 +27,11 @@ func (o *openings) add(s SessionID) (n int, many bool) {
 	}
 	o.n[s]++
 	return o.n[s], o.n[s]%manyQuestions == 0
+}
+
+// countOpening says when a session opens more questions than makes sense.
+func (b *Broker) countOpening(ctx context.Context, s SessionID) {
+	if n, many := b.openings.add(s); many {
+		b.log.WarnContext(ctx, "session opens many questions", "session", s, "opened", n)
+	}
 }
