@@ -18,9 +18,12 @@ type Budget struct {
 	Turns int
 	// Time is how long turns may be open. One that waits for an answer takes none.
 	Time time.Duration
+	// Tokens is how many its Executor may report that it used. One that reports
+	// none is not bound by them.
+	Tokens int64
 }
 
-func (b Budget) none() bool { return b.Turns <= 0 && b.Time <= 0 }
+func (b Budget) none() bool { return b.Turns <= 0 && b.Time <= 0 && b.Tokens <= 0 }
 
 // Spent is what a Ticket has used of its budget.
 type Spent struct {
@@ -28,6 +31,7 @@ type Spent struct {
 	Day    string        `json:"day,omitempty"`
 	Turns  int           `json:"turns,omitempty"`
 	Worked time.Duration `json:"worked,omitempty"`
+	Tokens int64         `json:"tokens,omitempty"`
 	// Since is when it was set to work; zero: it does not work now.
 	Since time.Time `json:"since,omitzero"`
 	// Grants is how often a person let it go on for another day's portion.
@@ -78,7 +82,18 @@ func (s Spent) worked(now time.Time) time.Duration {
 func (b Budget) usedUp(s Spent, works bool, now time.Time) bool {
 	portions := 1 + s.Grants
 	return b.Turns > 0 && !works && s.Turns >= b.Turns*portions ||
-		b.Time > 0 && s.worked(now) >= b.Time*time.Duration(portions)
+		b.Time > 0 && s.worked(now) >= b.Time*time.Duration(portions) ||
+		b.Tokens > 0 && s.Tokens >= b.Tokens*int64(portions)
+}
+
+// use counts the tokens that a Report or a turn end says were used, on the day
+// that says so (EX-5).
+func (w *work) use(t *Ticket, tokens int64) {
+	if tokens <= 0 || w.Settings.Executors[t.Executor].Budget.none() {
+		return
+	}
+	t.Spent = t.Spent.on(w.Now)
+	t.Spent.Tokens += tokens
 }
 
 // blocked reports whether the Ticket waits for a person, or tomorrow, since its
@@ -96,7 +111,9 @@ func (w *work) affords(t *Ticket) bool {
 	}
 	if spent.Ask == "" {
 		spent.Ask = w.NewID(askBudget)
-		w.log("ticket.budget", approvals.SessionID(t.ID), map[string]any{"ticket": t.ID, "turns": spent.Turns, "minutes": int(spent.worked(w.Now).Minutes())})
+		w.log("ticket.budget", approvals.SessionID(t.ID), map[string]any{
+			"ticket": t.ID, "turns": spent.Turns, "minutes": int(spent.worked(w.Now).Minutes()), "tokens": spent.Tokens,
+		})
 	}
 	t.Spent = spent
 	if t.Turn {
@@ -135,7 +152,7 @@ func overBudget(t *Ticket, s Settings, now time.Time) approvals.Request {
 	b := s.Executors[t.Executor].Budget
 	return approvals.Request{
 		RequestID: t.Spent.Ask, Kind: approvals.Choice,
-		Prompt: w.text(sayBudget, strconv.Itoa(b.Turns), strconv.Itoa(int(b.Time.Minutes()))),
+		Prompt: w.text(sayBudget, strconv.Itoa(b.Turns), strconv.Itoa(int(b.Time.Minutes())), strconv.FormatInt(b.Tokens, 10)),
 		Options: []approvals.Option{
 			{ID: BudgetGoOn, Label: w.text(sayBudgetGoOn), Style: "primary"},
 			{ID: BudgetStop, Label: w.text(sayBudgetStop), Style: "danger"},

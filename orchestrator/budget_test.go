@@ -203,3 +203,44 @@ func TestDaysOfABudget(t *testing.T) {
 		}
 	})
 }
+
+func TestTokensOfABudget(t *testing.T) {
+	t.Parallel()
+	rows := []struct {
+		name    string
+		budget  orchestrator.Budget
+		script  string
+		tokens  int64
+		blocked bool
+	}{
+		{"reports and a turn's end add up, and at the limit it is blocked (EX-5)", orchestrator.Budget{Tokens: 9}, "report t1 progress tokens=4; report t1 ready tokens=3; idle t1 tokens=2; say m2 A lin; turn t1", 9, true},
+		{"below the limit it goes on (EX-5)", orchestrator.Budget{Tokens: 9}, "idle t1 tokens=8; say m2 A lin; turn t1", 8, false},
+		{"a turn that is open is given no more at the limit (EX-5)", orchestrator.Budget{Tokens: 9}, "report t1 progress tokens=9; say m2 A lin; turn t1", 9, true},
+		{"0 is no limit, and they are counted beside another one (EX-5)", orchestrator.Budget{Turns: 9}, "idle t1 tokens=1000; say m2 A lin; turn t1", 1000, false},
+		{"without any budget nothing is counted (EX-5)", orchestrator.Budget{}, "idle t1 tokens=1000; say m2 A lin; turn t1", 0, false},
+		{"a refused report counts nothing (EX-5, AC-1)", orchestrator.Budget{Tokens: 9}, "report t1 odd tokens=9; idle t1; say m2 A lin; turn t1", 0, false},
+		{"no other action counts, nor less than none (EX-5)", orchestrator.Budget{Tokens: 9}, "ack t1 m1 tokens=9; report t1 progress tokens=-9; idle t1; say m2 A lin; turn t1", 0, false},
+	}
+	for _, r := range rows {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.f.Settings.Executors = map[string]orchestrator.Bounds{"default": {Budget: r.budget}}
+			d.play("say m1 A lin@; eval A; accept m1; turn t1;" + r.script)
+			if s := d.s.Tickets["t1"].Spent; s.Tokens != r.tokens || (s.Ask != "") != r.blocked {
+				t.Errorf("spent %+v, want %d tokens, blocked: %v", s, r.tokens, r.blocked)
+			}
+		})
+	}
+	t.Run("each day begins with none (EX-5)", func(t *testing.T) {
+		t.Parallel()
+		d := newDesk(t)
+		d.f.Settings.Executors = map[string]orchestrator.Bounds{"default": {Budget: orchestrator.Budget{Tokens: 9}}}
+		d.play("say m1 A lin@; eval A; accept m1; turn t1; report t1 progress tokens=8")
+		d.f.Now = d.f.Now.AddDate(0, 0, 1)
+		d.play("idle t1 tokens=2; say m2 A lin; turn t1")
+		if s := d.s.Tickets["t1"].Spent; s.Tokens != 2 || s.Turns != 1 || s.Ask != "" {
+			t.Errorf("spent %+v, want what the new day used", s)
+		}
+	})
+}

@@ -24,7 +24,7 @@ import (
 //	notices A m1 · resume t1 · halt t1
 //	accept m1 [x=codex] · attach m1 t1 · stop m1 t1 · ignore m1 · requeue m1
 //	        note t1 · [judged|missing|doubled|unknown|silently|unmatched] [silent] [v=2] [e=e1] [public=sorry]
-//	turn t1 · ack t1 m1 · reply t1 [m1] · back t1 m1 · report t1 done [final] [upto=2] · idle t1 [upto=2]
+//	turn t1 · ack t1 m1 · reply t1 [m1] · back t1 m1 · report t1 done [final] [upto=2] [tokens=9] · idle t1 [upto=2] [tokens=9]
 //	ask t1 q1 [clarification] · answer t1 q1
 //	edit m1 m9 lin@ [text] [adds] [at=1h] · recall m1 m9   m9 is the row that brings the news
 //	red m1 A [w=lint] [head=h2] [top=h3] [ago=1m] [by=op] · green m1 A … · swept A [w=lint] [ago=1m]   runs of build on h1
@@ -242,6 +242,7 @@ func (d *desk) perform(verb string, id gate.TicketID, arg []string, opt map[stri
 	d.t.Helper()
 	cmd := orchestrator.Command{Verb: orchestrator.Verb(verb), Key: opt["key"], Text: "text", Reason: "why"}
 	cmd.Upto, _ = strconv.Atoi(opt["upto"])
+	cmd.Tokens, _ = strconv.ParseInt(opt["tokens"], 10, 64)
 	if text, ok := opt["text"]; ok {
 		cmd.Text = text
 	}

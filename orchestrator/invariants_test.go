@@ -721,10 +721,12 @@ func noLostWake(st *step) error {
 	return nil
 }
 
-// refusedTurn: a turn that was not opened, since there is no place for it, leaves
-// its work due (Runner.Handle).
+// refusedTurn: a turn that was not opened, since there is no place for it, or that
+// was given no more, since its budget is used up, leaves its work due
+// (Runner.Handle).
 func refusedTurn(st *step) bool {
-	return st.move.kind == mvTurn && !st.after.Tickets[st.move.ticket].Turn
+	t := st.after.Tickets[st.move.ticket]
+	return st.move.kind == mvTurn && (!t.Turn || t.Parked > 0 && t.Parked == t.Delivered)
 }
 
 // oneLine takes the three lines of due Evals for one (EV-1).

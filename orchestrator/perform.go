@@ -48,7 +48,9 @@ type Command struct {
 	// Upto is the last Input that a report or turn end covers; 0: the last
 	// delivered before the first action of this turn.
 	Upto int
-	Ask  *approvals.Request
+	// Tokens are those used that no earlier Report or turn end told of (EX-5).
+	Tokens int64
+	Ask    *approvals.Request
 }
 
 // Performed is what an action did.
@@ -118,6 +120,7 @@ func (w *work) perform(t *Ticket, cmd Command) Performed {
 	case VerbReport:
 		return w.report(t, cmd)
 	case VerbTurnEnd:
+		w.use(t, cmd.Tokens)
 		w.turnEnd(t, upto(t, cmd))
 		return Performed{OK: true}
 	case VerbOpened:
@@ -259,6 +262,7 @@ func (w *work) report(t *Ticket, cmd Command) Performed {
 	default:
 		return refusedAct(ActMissingField, "kind is progress, waiting, ready, blocked, failed or done")
 	}
+	w.use(t, cmd.Tokens)
 	t.cover(upto(t, cmd))
 	t.Report, t.ActiveAt = &Report{Kind: cmd.Kind, Text: cmd.Text, At: w.Now}, w.Now
 	if cmd.Kind != ReportWaiting {

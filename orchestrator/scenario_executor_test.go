@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gatehouse-bot/gatehouse/approvals"
@@ -55,6 +56,10 @@ var executorVerbs = []verb{
 	{"{t} reports {who} for good[ {text}][ up to {m}]", func(p *play, a []string) error { return p.report(a, true) }},
 	{"{t} ends its turn[ up to {m}]", func(p *play, a []string) error {
 		return p.act(a[0], orchestrator.Command{Verb: orchestrator.VerbTurnEnd, Upto: p.seq(a[0], a[1])}, "")
+	}},
+	{"{t} ends its turn after {n} tokens[ with key {word}]", func(p *play, a []string) error {
+		used, err := strconv.ParseInt(a[1], 10, 64)
+		return errors.Join(err, p.act(a[0], orchestrator.Command{Verb: orchestrator.VerbTurnEnd, Tokens: used, Key: a[2]}, ""))
 	}},
 	{"{t} (follows|unfollows) {words}", func(p *play, a []string) error {
 		on, err := p.threadID(a[2])

@@ -125,6 +125,9 @@ var settingVerbs = []verb{
 	{"the budget of a ticket is {n} turns? a day", func(p *play, a []string) error {
 		return p.configure(func(s *setting) { s.bounds.Budget.Turns, _ = strconv.Atoi(a[0]) })
 	}},
+	{"the budget of a ticket is {n} tokens a day", func(p *play, a []string) error {
+		return p.configure(func(s *setting) { s.bounds.Budget.Tokens, _ = strconv.ParseInt(a[0], 10, 64) })
+	}},
 	{"{who} is on the bot list", func(p *play, a []string) error {
 		return p.botList(func(list []string) []string { return append(list, a[0]) })
 	}},

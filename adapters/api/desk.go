@@ -136,6 +136,7 @@ type acting struct {
 	Kind   string            `json:"kind"` // of a report, or of a question
 	Final  bool              `json:"final"`
 	Upto   int               `json:"upto"`
+	Tokens int64             `json:"tokens"`
 	Thread gate.ThreadID     `json:"thread"`
 	URL    string            `json:"url"`
 	asking
@@ -163,16 +164,18 @@ func (b *asking) request(k approvals.Kind) *approvals.Request {
 	}
 }
 
-// maxKey bounds an action's key, in bytes, and maxNamed the Inputs it names.
+// maxKey bounds an action's key, in bytes, maxNamed the Inputs it names, and
+// maxTokens the tokens that it says were used.
 const (
-	maxKey   = 256
-	maxNamed = 1000
+	maxKey    = 256
+	maxNamed  = 1000
+	maxTokens = 1_000_000_000
 )
 
 func (b *acting) command() (orchestrator.Command, error) {
 	cmd := orchestrator.Command{
 		Verb: b.Action, Key: b.Key, Named: b.Inputs, Text: b.Text, Reason: b.Reason, Kind: orchestrator.ReportKind(b.Kind),
-		Final: b.Final, Upto: b.Upto, Thread: b.Thread, URL: b.URL,
+		Final: b.Final, Upto: b.Upto, Tokens: b.Tokens, Thread: b.Thread, URL: b.URL,
 	}
 	if b.Input != "" {
 		cmd.Named = append([]string{b.Input}, cmd.Named...)
@@ -186,6 +189,9 @@ func (b *acting) command() (orchestrator.Command, error) {
 		return cmd, approvals.Invalid("thread: is the id of a thread")
 	case b.Upto < 0:
 		return cmd, approvals.Invalid("upto: is the seq of an input")
+	}
+	if b.Tokens < 0 || b.Tokens > maxTokens {
+		return cmd, fmt.Errorf("%w: tokens; from 0 to %d", errBadBody, maxTokens)
 	}
 	if b.Action == orchestrator.VerbAsk {
 		cmd.Ask, cmd.Kind = b.request(), ""

@@ -138,7 +138,7 @@ func TestActionsThatAreRefused(t *testing.T) {
 			{"an unfollow of the Mandate's thread (SU-5a)", `{"action":"unfollow","thread":"fs~oc_1~om_1"}`, "thread_not_allowed"},
 			{"opened without a url", `{"action":"opened"}`, "missing_field"},
 			{"opened where no platform can tell who did (SU-9)", `{"action":"opened","url":"https://example.com/1"}`, "thread_not_allowed"},
-			{"an approval after the turn's end (AP-7)", `{"action":"turn_end"}`, "ok"},
+			{"an approval after the turn's end (AP-7)", `{"action":"turn_end","tokens":1200}`, "ok"},
 			{"is refused", `{"action":"ask","key":"k2","kind":"approval","prompt":"?","operation":{"tool":"t","reason":"r"}}`, "no_open_turn"},
 		}
 		for _, r := range rows {
@@ -150,6 +150,7 @@ func TestActionsThatAreRefused(t *testing.T) {
 		for body, code := range map[string]string{
 			`{`: "invalid_json", `[]`: "invalid_json", `{} {}`: "invalid_json",
 			`{"upto":-1}`: "upto: is the seq", `{"thread":"a b"}`: "thread: is the id",
+			`{"tokens":-1}`: "tokens; from 0 to 1000000000", `{"tokens":1000000001}`: "tokens; from 0 to 1000000000", `{"tokens":1.5}`: "invalid_json",
 			`{"key":"` + strings.Repeat("k", 257) + `"}`:           "key: 257 bytes, at most 256",
 			`{"inputs":["` + strings.Repeat(`i","`, 1000) + `i"]}`: "inputs: 1001, at most 1000",
 		} {

@@ -43,6 +43,7 @@ func settings() []struct{ word, key, ask string } {
 		{"", "executors.*.max_output", `executors: {default: {kind: echo, max_output: 2MiB}}`},
 		{"", "executors.*.budget.turns", `executors: {default: {kind: echo, budget: {turns: 1}}}`},
 		{"", "executors.*.budget.minutes", `executors: {default: {kind: echo, budget: {minutes: 1}}}`},
+		{"", "executors.*.budget.tokens", `executors: {default: {kind: echo, budget: {tokens: 1}}}`},
 		{"", "executors.*.follow", feishuSource + `executors: {default: {kind: echo, follow: [f/oc_1]}}`},
 		{"", "approvals.machine", `approvals: {machine: {main: reject}}`},
 		{"", "loop.limit", `loop: {limit: 5}`},

@@ -201,7 +201,9 @@ func bounds(cfg *config.Config) map[string]orchestrator.Bounds {
 	for name, e := range cfg.Executors {
 		all[name] = orchestrator.Bounds{
 			MaxConcurrent: e.MaxConcurrent, Remote: e.Kind == config.KindHTTP,
-			Budget: orchestrator.Budget{Turns: e.Budget.Turns, Time: time.Duration(e.Budget.Minutes) * time.Minute},
+			Budget: orchestrator.Budget{
+				Turns: e.Budget.Turns, Time: time.Duration(e.Budget.Minutes) * time.Minute, Tokens: int64(e.Budget.Tokens),
+			},
 		}
 	}
 	return all

@@ -37,7 +37,7 @@ type Executor struct {
 }
 
 // Budget bounds a Ticket's day; 0 is no bound (EX-5).
-type Budget struct{ Turns, Minutes int }
+type Budget struct{ Turns, Minutes, Tokens int }
 
 // Follow names Threads outside the Mandate that an executor may read along
 // (SU-5a): a Source, and a chat's id or a pattern of owner/repo.
@@ -89,6 +89,7 @@ func readExecutor(o *object, e *Executor) {
 	o.key("budget").object(func(o *object) {
 		o.key("turns").integer(&e.Budget.Turns, 0, 1_000_000)
 		o.key("minutes").integer(&e.Budget.Minutes, 0, 1_000_000)
+		o.key("tokens").integer(&e.Budget.Tokens, 0, 1_000_000_000)
 	})
 	o.key("follow").list(func(item node) { readFollow(item, &e.Follow) })
 	script := o.key("script")
