@@ -189,9 +189,8 @@ func (b *acting) command() (orchestrator.Command, error) {
 		return cmd, approvals.Invalid("thread: is the id of a thread")
 	case b.Upto < 0:
 		return cmd, approvals.Invalid("upto: is the seq of an input")
-	}
-	if b.Tokens < 0 || b.Tokens > maxTokens {
-		return cmd, fmt.Errorf("%w: tokens; from 0 to %d", errBadBody, maxTokens)
+	case b.Tokens < 0 || b.Tokens > maxTokens:
+		return cmd, approvals.Invalid(fmt.Sprintf("tokens: %d, from 0 to %d", b.Tokens, maxTokens))
 	}
 	if b.Action == orchestrator.VerbAsk {
 		cmd.Ask, cmd.Kind = b.request(), ""

@@ -150,7 +150,7 @@ func TestActionsThatAreRefused(t *testing.T) {
 		for body, code := range map[string]string{
 			`{`: "invalid_json", `[]`: "invalid_json", `{} {}`: "invalid_json",
 			`{"upto":-1}`: "upto: is the seq", `{"thread":"a b"}`: "thread: is the id",
-			`{"tokens":-1}`: "tokens; from 0 to 1000000000", `{"tokens":1000000001}`: "tokens; from 0 to 1000000000", `{"tokens":1.5}`: "invalid_json",
+			`{"tokens":-1}`: "tokens: -1, from 0 to 1000000000", `{"tokens":1000000001}`: "from 0 to 1000000000", `{"tokens":1.5}`: "invalid_json",
 			`{"key":"` + strings.Repeat("k", 257) + `"}`:           "key: 257 bytes, at most 256",
 			`{"inputs":["` + strings.Repeat(`i","`, 1000) + `i"]}`: "inputs: 1001, at most 1000",
 		} {
