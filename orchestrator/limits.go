@@ -91,7 +91,12 @@ func (w *work) move(set, member string, was, is bool) {
 	}
 }
 
-// waitsInferred: an inferred candidate that waits for an Eval or is in one.
+// waitsInferred: an inferred candidate that waits for an Eval or is in one, of a
+// person who was not listed when it was admitted: bots, CI and listed people use
+// up nobody's limit (AD-13).
 func (m *Message) waitsInferred() bool {
-	return (m.State == StateQueued || m.State == StateEvaluating) && m.Admission.Strength == gate.Inferred
+	b := m.Admission.Basis
+	listed := b.Kind == gate.TableCell && b.Cell == gate.ListedUnaddressed
+	return (m.State == StateQueued || m.State == StateEvaluating) && m.Admission.Strength == gate.Inferred &&
+		m.Sender.Kind == gate.Person && !listed
 }

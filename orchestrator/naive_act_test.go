@@ -204,6 +204,7 @@ func (w *naive) handBack(t *naiveTicket, a naiveAct) (some bool) {
 		if w.owns(t, n) {
 			some = true
 			t.done[n] = true
+			delete(t.roots, n) // it is an ordinary message from now on (HB-3)
 			w.msg(n).handedBack = true
 			w.disown(w.msg(n), t)
 		}

@@ -105,6 +105,7 @@ func (w *naive) wakes(m *naiveMessage) bool {
 		switch w.revalidate(t) {
 		case "stands":
 			w.wake(t, m)
+			w.notice(m)
 			return true
 		case "waits":
 			m.state = orchestrator.StateWaiting
@@ -155,7 +156,6 @@ func (w *naive) wake(t *naiveTicket, m *naiveMessage) {
 	}
 	m.state = orchestrator.StateOwned
 	w.give(t, orchestrator.InputMessage, true, m.n)
-	w.notice(m)
 }
 
 // revoke is RE-2: the Mandate is gone, and what waited reached no Ticket.

@@ -55,7 +55,7 @@ func (w *naive) line(m *naiveMessage) naiveVerdict {
 func (w *naive) cell(m *naiveMessage, listed bool) naiveVerdict {
 	source := sourceOf(m.thread)
 	row := w.policy.cells[source][m.scope]
-	v := naiveVerdict{}
+	var v naiveVerdict
 	switch {
 	case m.addressed:
 		v = naiveVerdict{row.UnlistedAddressed, "cell:" + string(m.scope) + "/unlisted_addressed"}
@@ -86,7 +86,7 @@ func (w *naive) standingOf(thread string) string {
 
 // limited is AD-13, for a message that would be a candidate now.
 func (w *naive) limited(m *naiveMessage, v naiveVerdict) bool {
-	if m.kind != gate.Person || w.listed(m) || v.strength == gate.None {
+	if m.kind != gate.Person || w.listed(m) || v.strength == gate.None || m.stopWord { // a stop starts nothing
 		return false
 	}
 	lim := w.limits()
@@ -106,7 +106,7 @@ func (w *naive) limited(m *naiveMessage, v naiveVerdict) bool {
 	waiting := 0
 	for _, o := range w.messages {
 		if o.n != m.n && o.undecided() && o.verdict.strength == gate.Inferred && o.scope == m.scope &&
-			o.kind == gate.Person && sourceOf(o.thread) == sourceOf(m.thread) && !w.listed(o) {
+			o.kind == gate.Person && sourceOf(o.thread) == sourceOf(m.thread) && !strings.HasSuffix(o.verdict.basis, "/listed_unaddressed") {
 			waiting++
 		}
 	}

@@ -162,7 +162,6 @@ type naiveEval struct {
 	version   int
 	deadline  time.Time
 	session   string
-	again     bool
 }
 
 // naiveAsk is an explicit candidate of somebody who is not listed (AD-13).

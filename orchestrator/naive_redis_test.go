@@ -2,7 +2,6 @@ package orchestrator_test
 
 import (
 	"fmt"
-	"os"
 	"sync/atomic"
 	"testing"
 
@@ -13,16 +12,16 @@ import (
 )
 
 // TestNaiveModelOnRedis plays a few of the stories over a real redis-server,
-// and many with GATEHOUSE_LONG=1.
+// and some hundreds with GATEHOUSE_LONG=1.
 func TestNaiveModelOnRedis(t *testing.T) {
+	seedNaive()
 	t.Parallel()
 	url := redistest.Start(t).URL
 	var n atomic.Int64
 	stories := int64(20)
-	if os.Getenv("GATEHOUSE_LONG") != "" {
-		stories = 2000
+	if naiveLong() {
+		stories = 500
 	}
-	seedNaive()
 	rapid.Check(t, func(rt *rapid.T) {
 		if n.Add(1) > stories && !rt.Failed() {
 			return

@@ -35,7 +35,8 @@ func (w *naive) faults(it naiveItem) []orchestrator.Code {
 	no(orchestrator.CodeRecalled, m.recalled)
 	no(orchestrator.CodeOwnedByExecutor, owned && it.action != orchestrator.ActStop)
 	no(orchestrator.CodeAlreadyDecided, !again && !m.undecided() && (len(m.decided) > 0 || m.state == orchestrator.StateDecided))
-	no(orchestrator.CodeNotQueued, m.state != orchestrator.StateEvaluating && !again && !((m.state == orchestrator.StateOwned || owned) && it.action == orchestrator.ActStop)) // EV-3a, RO-7
+	stopsOwned := it.action == orchestrator.ActStop && (m.state == orchestrator.StateOwned || owned) // RO-7
+	no(orchestrator.CodeNotQueued, m.state != orchestrator.StateEvaluating && !again && !stopsOwned) // EV-3a
 	v := w.judge(m)
 	no(orchestrator.CodeNotAdmitted, v.strength == gate.None && it.action != orchestrator.ActRequeue) // it decides nothing
 	inferred := v.strength == gate.Inferred
@@ -43,6 +44,7 @@ func (w *naive) faults(it naiveItem) []orchestrator.Code {
 	no(orchestrator.CodeNeedsEvaluation, inferred && !it.evaluated && !shortcut) // RO-2, RO-2a
 	no(orchestrator.CodeVerdictsIncomplete, it.evaluated && it.badVerdicts)      // RU-1
 	no(orchestrator.CodeModeForbids, inferred && w.policy.mode == gate.Off)
+	no(orchestrator.CodeModeForbids, inferred && w.policy.mode != gate.Auto && stopsOwned) // RU-2, and it gets no Decision else (SU-3)
 	acts := !inferred || w.policy.mode == gate.Auto
 	switch it.action {
 	case orchestrator.ActAccept:

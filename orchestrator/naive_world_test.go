@@ -26,7 +26,9 @@ type naiveWorld struct {
 	svc   *orchestrator.Service
 	newID func(string) string
 	story []string
-	seen  snapshot
+	// places are the Threads of the story.
+	places []string
+	seen   snapshot
 	// killed counts the processes that died so far.
 	killed int
 }
