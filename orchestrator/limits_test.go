@@ -99,6 +99,37 @@ func TestLimits(t *testing.T) {
 			}
 		})
 	})
+	for _, row := range []struct {
+		who string
+		words
+	}{
+		{"a bot", words{from: "cli_good", bot: true, mention: true}},
+		{"a listed person", words{from: listed}},
+	} {
+		t.Run("what waits of "+row.who+" does not use up the limit of people who are not listed (AD-13)", func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				h := newHouse(t)
+				h.policy = support(testPolicy(), gate.Limits{WaitingPerScope: 1})
+				sp := h.policy.Sources["feishu"]
+				sp.Bots = []string{"cli_good"}
+				sp.Table[gate.ChatScope(chat)] = gate.Row{UnlistedAddressed: gate.Inferred, ListedUnaddressed: gate.Inferred, UnlistedUnaddressed: gate.Inferred}
+				h.policy.Sources["feishu"] = sp
+				h.svc.Sources["feishu"].Scopes[gate.ChatScope(chat)] = gate.ReceiveAll
+				h.run()
+				h.pause("feishu") // so that it waits
+				row.text = "something"
+				id := h.say(row.words)
+				h.settle()
+				if m := h.byID(id); m.State != orchestrator.StateQueued || m.Admission.Strength != gate.Inferred {
+					t.Fatalf("it is %s, %+v; want an inferred candidate that waits", m.State, m.Admission)
+				}
+				if n := ask(h, stranger, 3); n != 1 {
+					t.Errorf("%d of 3 of an unlisted person were admitted; want 1", n)
+				}
+			})
+		})
+	}
 	t.Run("a stop word is not limited (AD-13)", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {

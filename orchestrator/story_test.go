@@ -225,7 +225,8 @@ func (h *house) trySay(s words) (string, error) {
 			Kind: what, Bundle: s.review, Sender: gate.Sender{Kind: kind, ID: s.from, Name: s.name},
 			Addressing: addressing, Text: s.text, Plain: s.text, IDs: gate.PlatformIDs{Message: s.id}, OccurredAt: s.when(),
 		},
-		Keys: []string{gate.MessageKey("feishu", s.id)}, Lane: string(thread), OnlyIfLive: addressing == gate.NotAddressed,
+		Keys: []string{gate.MessageKey("feishu", s.id)}, Lane: string(thread),
+		OnlyIfLive: addressing == gate.NotAddressed && h.svc.Sources["feishu"].Scopes[gate.ChatScope(chat)] != gate.ReceiveAll,
 	})
 }
 
