@@ -17,10 +17,10 @@ func (w *naive) form(thread, session string) bool {
 	if th.eval != nil {
 		return false
 	}
-	queue := th.queue
-	th.queue = nil
 	e := &naiveEval{version: w.version, deadline: w.now.Add(naiveEvalTimeout), session: session}
-	for _, n := range queue {
+	for len(th.queue) > 0 { // what waited with one that falls to none waits from now on, and is given too
+		n := th.queue[0]
+		th.queue = th.queue[1:]
 		m := w.msg(n)
 		if w.admit(m).strength == gate.None {
 			w.notAdmitted(m)
