@@ -239,8 +239,8 @@ func (w *naive) stopByMessage(m *naiveMessage, d naiveDecision, it naiveItem) {
 	t.done[m.n] = true // EN-3: not sent to Eval again
 	if undecided || len(lacking(owners, t.n)) == 0 {
 		m.state = orchestrator.StateDecided
-		w.unnotice(m)
 	}
+	w.unnotice(m) // RO-7: it was routed on, also where another Ticket owns it still
 	w.stop(t, orchestrator.EndStopped)
 	w.say(saidOf("reply", m)) // OUT-6: a stop is confirmed
 	if undecided {
