@@ -228,7 +228,7 @@ func (w *naive) endTicket(t *naiveTicket, how orchestrator.EndReason) {
 	}
 	t.past = len(t.inputs)
 	for _, n := range released {
-		w.disown(w.msg(n), t)
+		w.release(w.msg(n), t)
 	}
 }
 

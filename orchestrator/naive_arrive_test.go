@@ -173,7 +173,24 @@ func (w *naive) unwait(t *naiveTicket) {
 	waiting := t.waiting
 	t.waiting = nil
 	for _, n := range waiting {
-		w.disown(w.msg(n), t)
+		w.release(w.msg(n), t)
+	}
+}
+
+// release: nobody handed the message back. If it stopped a Ticket meanwhile, it
+// is not sent to Eval again (EN-3); any other goes to the gate (EN-2).
+func (w *naive) release(m *naiveMessage, t *naiveTicket) {
+	stopped := slices.ContainsFunc(m.decided, func(d naiveDecided) bool {
+		return d.action == orchestrator.ActStop && !d.observed
+	})
+	if !stopped {
+		w.disown(m, t)
+		return
+	}
+	m.owners = lacking(m.owners, t.n)
+	if !w.held(m) {
+		m.state = orchestrator.StateDecided
+		w.unnotice(m)
 	}
 }
 
