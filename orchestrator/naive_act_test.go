@@ -84,15 +84,8 @@ func (w *naive) actFaults(t *naiveTicket, a naiveAct) []string {
 				f = append(f, orchestrator.ActNotOwned, "")
 			}
 		}
-	case orchestrator.VerbReply:
-		for _, seq := range a.inputs {
-			if seq > len(t.inputs) {
-				continue
-			}
-			if n := t.inputs[seq-1].message; n != 0 && !slices.Contains(t.own, w.msg(n).thread) {
-				f = append(f, orchestrator.ActThreadNotAllowed)
-			}
-		}
+		// A reply to what it reads along goes to the Mandate's Thread (OUT-2), so
+		// that a reply has no fault of its own.
 	}
 	return f
 }

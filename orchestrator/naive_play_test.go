@@ -401,7 +401,8 @@ func (w *naiveWorld) applyItem(it naiveItem, res *orchestrator.Result) {
 	if res == nil && slices.Contains(faults, orchestrator.CodeNeedsNewAccept) && w.seen.tickets[it.ticket-1].Mandate.State == gate.MandateRevoked {
 		code = orchestrator.CodeNeedsNewAccept
 	}
-	if v := w.judge(m); basisWord(w.seen.messages[m.n].Admission.Basis) == v.basis && m.state == orchestrator.StateOwned {
+	if v := w.judge(m); basisWord(w.seen.messages[m.n].Admission.Basis) == v.basis &&
+		(m.state == orchestrator.StateOwned || m.state == orchestrator.StateWaiting) {
 		m.verdict = v // what was computed may show (AD-14)
 	}
 	switch code {

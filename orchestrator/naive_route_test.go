@@ -156,9 +156,13 @@ func (w *naive) finish(m *naiveMessage, d naiveDecision, it naiveItem, observed 
 	m.decided = append(m.decided, naiveDecided{it.action, d.ticket, w.now, observed})
 }
 
-// verdictIn starts the count of expiries anew for all of the Eval (EV-4).
+// verdictIn starts the count of expiries anew (EV-4): for all of the Eval, and for
+// what waits on the Thread. The session judges, so nothing there was given up on.
 func (w *naive) verdictIn(m *naiveMessage) {
 	m.expiries = 0
+	for _, n := range w.thread(m.thread).queue {
+		w.msg(n).expiries = 0
+	}
 	e := w.thread(m.thread).eval
 	for _, th := range w.threads {
 		if e == nil || th.eval == nil || th.eval.n != e.n {
