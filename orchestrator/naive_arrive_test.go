@@ -240,6 +240,7 @@ func (w *naive) releaseStage(t *naiveTicket) {
 // notice is SU-3: the main Session hears of an owned message.
 func (w *naive) notice(m *naiveMessage) {
 	th := w.thread(m.thread)
+	th.ahead = true
 	if !slices.Contains(th.notices, m.n) {
 		th.notices = append(th.notices, m.n)
 	}

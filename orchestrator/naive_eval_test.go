@@ -77,6 +77,7 @@ func (w *naive) leave(m *naiveMessage) {
 func (w *naive) putBack(th *naiveThread, ns []int) {
 	for _, n := range ns {
 		w.msg(n).state = orchestrator.StateQueued
+		th.ahead = th.ahead || w.msg(n).rank() < 2
 	}
 	th.queue = append(slices.Clone(ns), th.queue...)
 }
@@ -252,9 +253,11 @@ func (w *naive) toEval(m *naiveMessage) bool {
 	if len(w.ownedBy(m)) == 0 {
 		return false
 	}
-	for _, t := range w.tickets {
-		if t.roots[m.n] {
-			return false // it is no follow-up
+	for _, n := range m.owners {
+		// It started or resumed the work under way, so it is no follow-up. One by
+		// which an earlier run of the work began is.
+		if t := w.ticket(n); !t.ended && (t.message == m.n || t.root == m.n) {
+			return false
 		}
 	}
 	if w.judge(m).strength == gate.None {

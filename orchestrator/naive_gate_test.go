@@ -224,6 +224,7 @@ func (w *naive) toGate(m *naiveMessage) {
 	m.state = orchestrator.StateQueued
 	th := w.thread(m.thread)
 	th.queue = append(th.queue, m.n)
+	th.ahead = th.ahead || m.rank() < 2
 	w.countAsked(m)
 	if v.strength == gate.Explicit && !m.receipt { // OUT-4
 		m.receipt = true

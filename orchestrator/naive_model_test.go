@@ -154,6 +154,8 @@ type naiveThread struct {
 	queue   []int
 	notices []int
 	eval    *naiveEval
+	// ahead: it stood in a line before the inferred ones since it was given last.
+	ahead bool
 }
 
 type naiveEval struct {

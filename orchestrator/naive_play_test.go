@@ -252,7 +252,9 @@ func (w *naiveWorld) doNext() {
 	}
 	other := map[string]string{"A": "B", "B": "A"}[name]
 	mayBundle := other != "" && w.onlyInferred(name) && w.onlyInferred(other)
-	mustBundle := mayBundle && len(w.thread(other).notices) == 0
+	// EV-1 says "up to": a Thread that stood in another line may come alone.
+	mustBundle := mayBundle && !w.thread(name).ahead && !w.thread(other).ahead && len(w.thread(other).notices) == 0
+	w.thread(name).ahead = len(h.Notices) > 0
 	formed := w.form(name, session)
 	var want []int
 	if formed {
