@@ -182,6 +182,19 @@ func TestPresented(t *testing.T) {
 			t.Errorf("Presented(again) = %+v, %+v", again, eff)
 		}
 	})
+	t.Run("CA-8 a chat that shows the question is told from others", func(t *testing.T) {
+		t.Parallel()
+		got, _ := approvals.Presented(q, shown, at(time.Second))
+		for _, c := range []struct {
+			source gate.SourceID
+			chat   string
+			want   bool
+		}{{"feishu-main", "oc_1", true}, {"feishu-main", "oc_2", false}, {"github-main", "oc_1", false}} {
+			if in := got.ShownIn(c.source, c.chat); in != c.want {
+				t.Errorf("ShownIn(%s, %s) = %t, want %t", c.source, c.chat, in, c.want)
+			}
+		}
+	})
 	t.Run("DE-9 an updated card is in the row", func(t *testing.T) {
 		t.Parallel()
 		if got := approvals.Updated(q, shown, at(time.Second)); history(got) != "opened presentation_updated" {

@@ -77,6 +77,8 @@ func (c *conn) edit(ctx context.Context, at repo, kind object, id int64, body st
 		_, _, err = c.PullRequests.EditComment(ctx, at.owner, at.name, id, &gh.PullRequestComment{Body: &body})
 	case objCommitComment:
 		_, _, err = c.Repositories.UpdateComment(ctx, at.owner, at.name, id, &gh.RepositoryComment{Body: &body})
+	case objIssue, objPull, objReview:
+		fallthrough
 	default:
 		return dropped("no such kind of comment")
 	}
