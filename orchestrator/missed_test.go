@@ -67,12 +67,22 @@ func (h *house) gaps() string {
 	return list(gaps, func(g gate.Gap) string { return fmt.Sprintf("%d/%d", g.Replayed, g.Found) })
 }
 
+// pass lets time go by. It touches the store, as the worker does, so that what the
+// test wrote before is seen by the worker, and the other way.
+func (h *house) pass(d time.Duration) {
+	touch := func() { _, _ = h.store.Depths(h.t.Context()) }
+	touch()
+	time.Sleep(d)
+	synctest.Wait()
+	touch()
+}
+
 func TestMissed(t *testing.T) {
 	t.Parallel()
 	for says, play := range map[string]func(*testing.T, *house, *archive){
 		"the first search goes back three days, the next from where it came to (GH-8)": func(t *testing.T, h *house, a *archive) {
 			a.missed = []string{"g1", "g2"}
-			time.Sleep(11 * time.Minute)
+			h.pass(11 * time.Minute)
 			if len(a.asks) != 3 || time.Since(a.asks[0].Since) < 72*time.Hour || a.asks[0].After["app"] != 0 || a.asks[2].After["app"] != 2 {
 				t.Errorf("GH-8: asked %+v; want a start, and two searches of which the last goes on from 2", a.asks)
 			}
@@ -88,9 +98,9 @@ func TestMissed(t *testing.T) {
 				t.Fatalf("Receive = %v, %v", r, err)
 			}
 			a.missed = []string{"g1", "g2"}
-			time.Sleep(6 * time.Minute)
+			h.pass(6 * time.Minute)
 			a.missed = append(a.missed, "g2", "g3")
-			time.Sleep(5 * time.Minute)
+			h.pass(5 * time.Minute)
 			if got := strings.Join(a.asked, " "); got != "g2 g3" || h.gaps() != "1/2,1/2" {
 				t.Errorf("GH-8: asked for %q, gaps %q; want g2 and g3, once each", got, h.gaps())
 			}
@@ -98,21 +108,21 @@ func TestMissed(t *testing.T) {
 			if err != nil || gap.Found != 4 || gap.Replayed != 3 || !strings.HasSuffix(strings.Join(a.asked, " "), "g2 g2 g3") {
 				t.Errorf("GH-8: an operator's search = %+v, %v, asked for %v; want what failed again too", gap, err, a.asked)
 			}
-			time.Sleep(5 * time.Minute)
+			h.pass(5 * time.Minute)
 			if got := a.asks[len(a.asks)-1].After["app"]; got != 4 {
 				t.Errorf("GH-8: the next search goes on from %d; want 4", got)
 			}
 		},
 		"a platform that does not answer is asked again soon, one that refuses at the next time (GH-8)": func(t *testing.T, h *house, a *archive) {
 			a.missed, a.err = []string{"g1"}, &gate.SendError{Class: gate.SendRetry, Reason: "away"}
-			time.Sleep(6 * time.Minute)
+			h.pass(6 * time.Minute)
 			if n := len(a.asks); n < 3 {
 				t.Errorf("GH-8: asked %d times; want it tried again", n)
 			}
 			a.err = &gate.SendError{Class: gate.SendDropped, Reason: "no access"}
-			time.Sleep(2 * time.Minute)
+			h.pass(2 * time.Minute)
 			before := len(a.asks)
-			time.Sleep(4 * time.Minute)
+			h.pass(4 * time.Minute)
 			if n := len(a.asks) - before; n > 1 {
 				t.Errorf("GH-8: asked %d times within 4 min; want at most once", n)
 			}
@@ -121,14 +131,14 @@ func TestMissed(t *testing.T) {
 				t.Errorf("GH-8: Redeliver = %v; want what the platform said", err)
 			}
 			a.err = nil
-			time.Sleep(6 * time.Minute)
+			h.pass(6 * time.Minute)
 			if h.gaps() != "1/1" {
 				t.Errorf("GH-8: gaps %q; want it found in the end", h.gaps())
 			}
 		},
 		"while a Source is off nothing is searched (GH-8, OUT-3)": func(t *testing.T, h *house, a *archive) {
 			h.svc.Sources["feishu"].Enabled = false
-			time.Sleep(11 * time.Minute)
+			h.pass(11 * time.Minute)
 			if len(a.asks) != 1 {
 				t.Errorf("GH-8: asked %d times; want the start only", len(a.asks))
 			}
@@ -140,7 +150,7 @@ func TestMissed(t *testing.T) {
 			if e := h.svc.SearchMissed(t.Context()); !errors.Is(err, orchestrator.ErrNotFound) || e != nil {
 				t.Errorf("Redeliver = %v, SearchMissed = %v; want ErrNotFound and nothing", err, e)
 			}
-			time.Sleep(6 * time.Minute)
+			h.pass(6 * time.Minute)
 			if len(a.asks) != 1 {
 				t.Errorf("GH-8: asked %d times; want it given up", len(a.asks))
 			}
