@@ -47,11 +47,14 @@ func WithinLimits(v Verdict, listed Membership, lim Limits, u Usage) Verdict {
 // active Tickets as they may: what was admitted while there were fewer is
 // counted again where it would start one (AD-13, AD-14).
 func TicketLeft(v Verdict, listed Membership, lim Limits, u Usage) Verdict {
-	if listed == Yes || !v.ofPerson() || u.ActiveOfRequester < lim.orDefaults().ActivePerRequester {
+	if listed == Yes || !v.ofPerson() || u.ActiveOfRequester < lim.MostActive() {
 		return v
 	}
 	return Verdict{Rule: "AD-13", Reason: ReasonActiveTickets}
 }
+
+// MostActive is how many active Tickets a person who is not listed may have (AD-13).
+func (l Limits) MostActive() int { return l.orDefaults().ActivePerRequester }
 
 // ofPerson reports whether a person's message got the Verdict.
 func (v Verdict) ofPerson() bool {

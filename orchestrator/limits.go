@@ -77,18 +77,33 @@ func (w *work) tally() {
 	for _, id := range sortedKeys(w.tickets) {
 		t, was := w.tickets[id], w.read.Tickets[id]
 		m := &t.Mandate
-		w.move(activeOf(m.Source, m.Sender.ID), string(id), !m.Listed && was.Active(), !m.Listed && t.Active())
+		w.move(activeOf(m.Source, m.Sender.ID), string(id), !m.Listed && was.Active(), !m.Listed && t.Active(), w.mostActive(t))
 	}
 	for _, id := range sortedKeys(w.messages) {
 		m, was := w.messages[id], w.read.Messages[id]
-		w.move(inferredIn(m.Source, m.Scope), string(id), was.waitsInferred(), m.waitsInferred())
+		w.move(inferredIn(m.Source, m.Scope), string(id), was.waitsInferred(), m.waitsInferred(), 0)
 	}
 }
 
-func (w *work) move(set, member string, was, is bool) {
-	if was != is {
-		w.c.Tallies = append(w.c.Tallies, Tally{Set: set, Member: member, At: w.Now, Out: was})
+// mostActive bounds a Ticket that starts, so that of two that are accepted at one
+// instant the second is counted again (AD-13). A resume is not bounded (RE-1).
+func (w *work) mostActive(t *Ticket) int {
+	_, resumed := w.read.Tickets[t.ID]
+	if resumed || t.Mandate.Sender.Kind != gate.Person {
+		return 0
 	}
+	return w.Policy.Sources[t.Mandate.Source].Limits.MostActive()
+}
+
+func (w *work) move(set, member string, was, is bool, most int) {
+	if was == is {
+		return
+	}
+	c := Tally{Set: set, Member: member, At: w.Now, Out: was}
+	if !c.Out {
+		c.Most = most
+	}
+	w.c.Tallies = append(w.c.Tallies, c)
 }
 
 // waitsInferred: an inferred candidate that waits for an Eval or is in one, of a

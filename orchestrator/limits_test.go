@@ -1,6 +1,7 @@
 package orchestrator_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/gatehouse-bot/gatehouse/gate"
 	"github.com/gatehouse-bot/gatehouse/orchestrator"
+	"github.com/gatehouse-bot/gatehouse/orchestrator/storetest"
 )
 
 // support is a policy under which everybody may ask by a mention.
@@ -96,6 +98,22 @@ func TestLimits(t *testing.T) {
 			time.Sleep(6 * time.Minute) // the approvals time out, the Tickets end
 			if n := ask(h, stranger, 1); n != 1 {
 				t.Error("after the Tickets ended the person is still limited")
+			}
+		})
+	})
+	t.Run("of two that are accepted at one instant the last place is one's (AD-13, RS-4)", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			h := newHouseOver(t, slowCount{storetest.NewMem()}, newPlatform(), counter())
+			delete(h.runner.Executors, "default") // so that the Tickets stay active
+			h.policy = support(testPolicy(), gate.Limits{ActivePerRequester: 1})
+			h.run()
+			h.say(words{from: stranger, text: "one", mention: true})
+			h.say(words{from: stranger, text: "two", mention: true})
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			if n := len(h.tickets()); n != 1 {
+				t.Errorf("%d Tickets, want 1", n)
 			}
 		})
 	})
@@ -219,4 +237,13 @@ func TestRefusedText(t *testing.T) {
 			}
 		})
 	})
+}
+
+// slowCount is a store in which all that count at one time count the same.
+type slowCount struct{ orchestrator.Store }
+
+func (s slowCount) Tallied(ctx context.Context, sets ...orchestrator.Counts) ([]int, error) {
+	n, err := s.Store.Tallied(ctx, sets...)
+	time.Sleep(100 * time.Millisecond) // fake time
+	return n, err
 }
