@@ -14,7 +14,8 @@ import (
 // riders go to the gate, and form a candidate of their own.
 
 // gatherFor is how long after its latest part came a review waits for the next.
-// What counts is when a part was received, so that a crash splits no review.
+// What counts is when a part was received, and it is longer than a replica's
+// lease, so that a crash after the first parts came splits no review.
 const gatherFor = 10 * time.Second
 
 // gathers: the message is part of a review, whose parts come within seconds.

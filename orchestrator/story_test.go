@@ -137,7 +137,7 @@ func newHouseOver(t *testing.T, store orchestrator.Store, out *platform, newID f
 	handlers[orchestrator.DueTurn], handlers[orchestrator.DueOutbox] = h.svc.Unpaused(h.runner.Handle), outbox.Handle
 	maps.Copy(handlers, considerer.Handlers())
 	h.worker = orchestrator.NewWorker(orchestrator.WorkerConfig{
-		Queue: h.store, States: h.store, Handlers: handlers, Lease: 10 * time.Second, Poll: 250 * time.Millisecond,
+		Queue: h.store, States: h.store, Handlers: handlers, Lease: 6 * time.Second, Poll: 250 * time.Millisecond,
 		Limit: 8, Now: time.Now, Log: log,
 	})
 	return h
